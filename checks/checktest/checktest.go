@@ -1,0 +1,118 @@
+// Package checktest runs a check's cases: txtar scripts of what a cluster
+// answers, each with the verdicts it must get.
+package checktest
+
+import (
+	"context"
+	"embed"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/capture"
+)
+
+//go:embed testdata/*.txtar
+var bases embed.FS
+
+var update = flag.Bool("update", false, "write what the checks say into the cases' want sections")
+
+// Now is when every case's snapshot was taken, and Window how long it watched.
+var Now = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// Window is the time between the two looks of a case.
+const Window = 10 * time.Second
+
+// Dir is where the cases of a check are, below the folder of its package:
+// testdata/ and the check's ID.
+func Dir(pkg string, c *checks.Check) string { return filepath.Join(pkg, "testdata", string(c.ID)) }
+
+// Run runs all cases of a check of the package in folder pkg, and demands
+// that among them are one that is ok, one that is not, and one that is unknown.
+//
+// A case is a txtar archive: a comment that says what it shows, a line "base:
+// NAME" in the comment if it starts from a script in checktest's testdata, the
+// replies (see capture.Script), and a file named want with a line a finding:
+//
+//	critical etcd/cp-1: database fills 98% of its 2.0 GiB quota
+//	unknown etcd/cp-2: forbidden: may not get /metrics
+func Run(t *testing.T, pkg string, c *checks.Check) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(Dir(pkg, c), "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			for _, line := range one(t, file, c) {
+				status, _, _ := strings.Cut(line, " ")
+				seen[status] = true
+			}
+		})
+	}
+	if !seen["ok"] || !seen["unknown"] || !seen["info"] && !seen["warning"] && !seen["critical"] {
+		t.Errorf("%s: its cases in %s must show ok, unknown and trouble; they show %v", c.ID, Dir(pkg, c), seen)
+	}
+}
+
+func one(t *testing.T, file string, c *checks.Check) []string {
+	t.Helper()
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	archives := []*txtar.Archive{}
+	for line := range strings.SplitSeq(string(a.Comment), "\n") {
+		if name, ok := strings.CutPrefix(line, "base: "); ok {
+			b, err := bases.ReadFile("testdata/" + strings.TrimSpace(name) + ".txtar")
+			if err != nil {
+				t.Fatal(err)
+			}
+			archives = append(archives, txtar.Parse(b))
+		}
+	}
+	archives = append(archives, a)
+	got := Judge(capture.NewScript(Now, Window, archives...), c)
+	i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == "want" })
+	if i < 0 {
+		a.Files = append(a.Files, txtar.File{Name: "want"})
+		i = len(a.Files) - 1
+	}
+	text := strings.Join(got, "\n") + "\n"
+	if *update {
+		a.Files[i].Data = []byte(text)
+		if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if diff := cmp.Diff(string(a.Files[i].Data), text); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", file, diff)
+	}
+	return got
+}
+
+// Judge collects from the source what the checks need and returns a line a
+// finding.
+func Judge(src collectors.Source, cs ...*checks.Check) []string {
+	c := collectors.Collect(context.Background(), src, Now, Window, collectors.Options{}, checks.Facts(cs)...)
+	var out []string
+	for _, f := range checks.Run(c.Snapshot, cs) {
+		line := fmt.Sprintf("%s %s: ", f.Status, f.Target)
+		if f.Status == checks.Unknown {
+			line += string(f.Gap.Reason) + ": "
+		}
+		out = append(out, line+f.Summary)
+	}
+	return out
+}

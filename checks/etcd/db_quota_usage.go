@@ -1,0 +1,65 @@
+package etcd
+
+import (
+	_ "embed"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/etcd"
+)
+
+//go:embed db_quota_usage.md
+var dbQuotaUsageDoc string
+
+// DBQuotaUsage looks for members about to reach their storage quota, at which
+// etcd raises NOSPACE and refuses every write.
+var DBQuotaUsage = &checks.Check{
+	ID:        "etcd-db-quota-usage",
+	Component: collectors.Etcd,
+	Title:     "every etcd database has room below its quota",
+	Doc:       dbQuotaUsageDoc,
+	Needs:     []collectors.Any{etcd.DB},
+	Remedies: []checks.Remedy{
+		{Title: "see what the cure would do", Command: "ktriage plan etcd-defrag", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
+		{Title: "find what fills the store", Command: "ktriage etcd top", Risk: checks.ReadOnly},
+	},
+	Run: dbQuotaUsage,
+}
+
+const (
+	// quotaWarn leaves time to find the writer by day.
+	// Source: openshift/cluster-etcd-operator, jsonnet/custom.libsonnet (65, 75, 85%).
+	quotaWarn     = 0.75
+	quotaCritical = 0.85
+	quotaSource   = "cluster-etcd-operator alerts"
+)
+
+func dbQuotaUsage(p *checks.Pass) {
+	for m, db := range checks.Each(p, etcd.DB) {
+		switch {
+		case db.Quota == 0:
+			p.Unknown(m, collectors.Gapf(collectors.Absent, "the database has %s; its quota is not known: member status tells it from etcd 3.6.6 on, and its metrics could not be read", checks.Bytes(db.Size)))
+			continue
+		case db.Quota < 0:
+			p.OK(m, "database has %s, without a quota", checks.Bytes(db.Size))
+			continue
+		}
+		used := float64(db.Size) / float64(db.Quota)
+		s, limit := checks.OK, quotaWarn
+		switch {
+		case used >= quotaCritical:
+			s, limit = checks.Critical, quotaCritical
+		case used >= quotaWarn:
+			s = checks.Warning
+		}
+		free := ""
+		if s != checks.OK {
+			free = ", of which " + checks.Bytes(db.Free()) + " are free pages"
+		}
+		p.Judge(m, s, "database fills %s of its %s quota%s", checks.Percent(used), checks.Bytes(db.Quota), free).
+			Saw(etcd.DB, "size/quota", checks.Percent(used), checks.Percent(limit), quotaSource).
+			Saw(etcd.DB, "size", checks.Bytes(db.Size), checks.Bytes(db.Quota), db.QuotaFrom).
+			Saw(etcd.DB, "in use", checks.Bytes(db.InUse), "", "").
+			Number("used", used).Number("free", float64(db.Free())/float64(max(1, db.Size)))
+	}
+}

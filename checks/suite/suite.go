@@ -1,0 +1,23 @@
+// Package suite lists every check.
+package suite
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/checks/etcd"
+)
+
+// groups lists the checks of each package. Retired IDs stay as comments with
+// the date and the reason.
+var groups = [][]*checks.Check{
+	etcd.All,
+}
+
+// All returns every check, sorted by ID.
+func All() []*checks.Check {
+	out := slices.Concat(groups...)
+	slices.SortFunc(out, func(a, b *checks.Check) int { return strings.Compare(string(a.ID), string(b.ID)) })
+	return out
+}

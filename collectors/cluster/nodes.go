@@ -1,0 +1,67 @@
+package cluster
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/objects"
+)
+
+// Nodes is what the list of nodes says of the cluster as a whole.
+type Nodes struct {
+	Count        int
+	Ready        int
+	ControlPlane []string          // names of the nodes with the control-plane role
+	Addresses    map[string]string // internal IP → name, of those nodes
+	EtcdRole     bool              // some node has the label node-role.kubernetes.io/etcd
+	Provider     string            // the scheme of the nodes' providerID: "aws", "kind"; empty if none has one
+	OSImage      string            // of the first node
+}
+
+// NodeSummary counts the nodes and names those of the control plane.
+var NodeSummary = &collectors.Fact[Nodes]{
+	ID:      "cluster.nodes",
+	Doc:     "how many nodes there are, and which of them run the control plane",
+	Targets: collectors.Single(Self),
+	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+		return []collectors.Request{{Verb: collectors.List, URL: "kube:/api/v1/nodes"}}
+	},
+	Fold: func(*collectors.Snapshot, collectors.Target) collectors.Folder[Nodes] {
+		n := Nodes{Addresses: map[string]string{}}
+		return collectors.Folder[Nodes]{
+			Add:  func(_ int, o objects.Object) { n.add(o.(*corev1.Node)) },
+			Done: func([]collectors.Answered) (Nodes, error) { return n, nil },
+		}
+	},
+}
+
+func (n *Nodes) add(o *corev1.Node) {
+	n.Count++
+	for _, c := range o.Status.Conditions {
+		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
+			n.Ready++
+		}
+	}
+	if _, ok := o.Labels["node-role.kubernetes.io/etcd"]; ok {
+		n.EtcdRole = true
+	}
+	if n.OSImage == "" {
+		n.OSImage = o.Status.NodeInfo.OSImage
+	}
+	if scheme, _, ok := strings.Cut(o.Spec.ProviderID, "://"); ok && n.Provider == "" {
+		n.Provider = scheme
+	}
+	_, cp := o.Labels["node-role.kubernetes.io/control-plane"]
+	_, master := o.Labels["node-role.kubernetes.io/master"]
+	if !cp && !master {
+		return
+	}
+	n.ControlPlane = append(n.ControlPlane, o.Name)
+	for _, a := range o.Status.Addresses {
+		if a.Type == corev1.NodeInternalIP {
+			n.Addresses[a.Address] = o.Name
+		}
+	}
+}

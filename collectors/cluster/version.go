@@ -1,0 +1,90 @@
+package cluster
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// Self is the target of facts about the cluster as a whole.
+var Self = collectors.Target{Component: collectors.Cluster, Addr: "kube:"}
+
+// An Access is how this run reaches the cluster.
+type Access struct {
+	Name    string `json:"name"` // of the cluster in the kubeconfig
+	Server  string `json:"server"`
+	Context string `json:"context"`
+	User    string `json:"user"` // the kind of credential, not its name
+}
+
+// HowReached is the kubeconfig's account of the cluster.
+var HowReached = &collectors.Fact[Access]{
+	ID:      "cluster.access",
+	Doc:     "which cluster the kubeconfig names, and with what kind of credential",
+	Targets: collectors.Single(Self),
+	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+		return []collectors.Request{{Verb: collectors.Get, URL: "config:/cluster"}}
+	},
+	Read: func(rs []collectors.Answered) (a Access, err error) {
+		err = json.Unmarshal(rs[0].Body, &a)
+		return a, err
+	},
+}
+
+// A Release is a version of Kubernetes.
+type Release struct {
+	Git          string // "v1.37.2", "v1.33.1-eks-1234567"
+	Major, Minor int
+	Patch        int
+	Skew         time.Duration // the server's clock less that of this machine; to a second
+}
+
+// Version is the API server's own account of its version.
+var Version = &collectors.Fact[Release]{
+	ID:      "cluster.version",
+	Doc:     "the API server's version, and its clock against this machine's",
+	Targets: collectors.Single(Self),
+	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+		return []collectors.Request{{Verb: collectors.Get, URL: "kube:/version"}}
+	},
+	Read: func(rs []collectors.Answered) (Release, error) {
+		if rs[0].Status >= 500 {
+			return Release{}, collectors.Gapf(collectors.ServerError, "GET /version answered %d", rs[0].Status)
+		}
+		var v struct{ GitVersion string }
+		if err := json.Unmarshal(rs[0].Body, &v); err != nil {
+			return Release{}, fmt.Errorf("GET /version is not the version of an API server: %w", err)
+		}
+		r, err := ParseRelease(v.GitVersion)
+		if err != nil {
+			return Release{}, err
+		}
+		if !rs[0].Date.IsZero() {
+			r.Skew = rs[0].Date.Sub(rs[0].At).Round(time.Second)
+		}
+		return r, nil
+	},
+}
+
+// ParseRelease reads a version such as v1.37.2 or v1.33.1+k3s1.
+func ParseRelease(git string) (Release, error) {
+	r := Release{Git: git}
+	core, _, _ := strings.Cut(strings.TrimPrefix(git, "v"), "-")
+	core, _, _ = strings.Cut(core, "+")
+	parts := strings.Split(core, ".")
+	if len(parts) < 3 {
+		return r, fmt.Errorf("%q is not a version", git)
+	}
+	for i, p := range []*int{&r.Major, &r.Minor, &r.Patch} {
+		n, err := strconv.Atoi(parts[i])
+		if err != nil || n < 0 {
+			return r, fmt.Errorf("%q is not a version", git)
+		}
+		*p = n
+	}
+	return r, nil
+}
