@@ -1,0 +1,80 @@
+// Package faults breaks a lab, one way a file, and mends it again.
+package faults
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ktriage/ktriage/lab/cluster"
+)
+
+// Fault is a way to break a control plane and what ktriage should say of it.
+type Fault struct {
+	Name string
+	// Doc tells what is broken and what that does, in a sentence or two.
+	Doc string
+	// Want is the problem that must come first in ktriage's report.
+	Want Problem
+	// Also lists the checks that may be problems of their own beside it. What
+	// is neither it nor one of these is a wrong diagnosis.
+	Also []string
+
+	// Inject breaks the lab.
+	Inject func(context.Context, *cluster.Lab) error
+	// Wait returns when the effect is there: a state, never a time.
+	Wait func(context.Context, *cluster.Lab) error
+	// Heal undoes Inject, also one that went only half way. That the lab is
+	// healthy again is waited for by Heal of this package.
+	Heal func(context.Context, *cluster.Lab) error
+}
+
+// Problem is one of ktriage's: a check and, if it matters which, a target.
+type Problem struct {
+	Check  string
+	Target string
+}
+
+// Inject breaks lab with f and waits for the effect. A lab has one fault at a
+// time: what follows from two is nobody's to predict.
+func Inject(ctx context.Context, lab *cluster.Lab, f Fault) error {
+	if name := lab.Fault(); name != "" {
+		return fmt.Errorf("fault %s is in place: heal it first", name)
+	}
+	if err := lab.SetFault(f.Name); err != nil {
+		return err
+	}
+	if err := f.Inject(ctx, lab); err != nil {
+		return fmt.Errorf("inject %s: %w", f.Name, err)
+	}
+	if err := f.Wait(ctx, lab); err != nil {
+		return fmt.Errorf("inject %s: %w", f.Name, err)
+	}
+	return nil
+}
+
+// Heal undoes the lab's fault, if it has one, and waits until all is well.
+func Heal(ctx context.Context, lab *cluster.Lab) error {
+	if name := lab.Fault(); name != "" {
+		f, err := Find(name)
+		if err != nil {
+			return err
+		}
+		if err := f.Heal(ctx, lab); err != nil {
+			return fmt.Errorf("heal %s: %w", name, err)
+		}
+		if err := lab.SetFault(""); err != nil {
+			return err
+		}
+	}
+	return lab.WaitHealthy(ctx)
+}
+
+// Find returns the fault of that name.
+func Find(name string) (Fault, error) {
+	for _, f := range All() {
+		if f.Name == name {
+			return f, nil
+		}
+	}
+	return Fault{}, fmt.Errorf("no fault %q", name)
+}

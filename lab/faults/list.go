@@ -1,0 +1,6 @@
+package faults
+
+// All lists the faults, in the order in which a test may inject them.
+func All() []Fault {
+	return []Fault{}
+}
