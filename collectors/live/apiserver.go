@@ -1,0 +1,87 @@
+package live
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"k8s.io/client-go/transport"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// inCluster is a name that every API server's certificate holds.
+const inCluster = "kubernetes.default.svc"
+
+// askAPIServer answers apiserver://host:port/path: one instance, past the load
+// balancer, over connections that no other instance shares.
+func (s *Source) askAPIServer(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+	k, gap := s.kube()
+	if gap != nil {
+		return nil, &collectors.Gap{Reason: gap.Reason, Detail: way + ": " + gap.Detail, Remedy: gap.Remedy}
+	}
+	rt, err := s.transports.get("apiserver "+u.Host, func() (http.RoundTripper, error) { return s.instance(k, u.Hostname()) })
+	if err != nil {
+		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", way, err)
+	}
+	target := *u
+	target.Scheme, target.User = "https", nil
+	reply, gap := s.askAPI(ctx, r, way, way, "apiserver "+u.Host, rt, &target)
+	if gap != nil && k.tls.InsecureSkipVerify && (gap.Reason == collectors.Unauthorized || gap.Reason == collectors.Forbidden) {
+		gap.Remedy = "put the cluster's CA into the kubeconfig: with insecure-skip-tls-verify no token is sent to an address that the cluster named"
+	}
+	return reply, gap
+}
+
+// instance makes the transport to one API server. Its address comes from the
+// cluster, not from the user, so the certificate is verified against the
+// kubeconfig's CA whatever happens, and the token is left out where there is
+// no way to verify.
+func (s *Source) instance(k *kube, host string) (http.RoundTripper, error) {
+	name := k.base.Hostname()
+	conf := k.tls.Clone()
+	if conf.ServerName != "" {
+		name = conf.ServerName
+	}
+	if conf.InsecureSkipVerify {
+		return s.newTransport(conf, k.proxy()), nil
+	}
+	accepted := []string{name, inCluster}
+	if conf.RootCAs != nil {
+		// Under a CA of the cluster's own, a certificate for this very
+		// address is as good. Under the world's CAs anyone may have one.
+		accepted = append(accepted, host)
+	}
+	// The instance is asked for the certificate that it shows through the
+	// load balancer, and need not hold its own address. crypto/tls knows one
+	// name only, so the same verification is done here for several.
+	conf.ServerName = name
+	conf.InsecureSkipVerify = true
+	conf.VerifyConnection = func(cs tls.ConnectionState) error {
+		return verify(cs.PeerCertificates, conf.RootCAs, accepted)
+	}
+	return transport.HTTPWrappersForConfig(k.transport, s.newTransport(conf, k.proxy()))
+}
+
+// verify does what crypto/tls does, but accepts any of the names.
+func verify(chain []*x509.Certificate, roots *x509.CertPool, accepted []string) error {
+	if len(chain) == 0 {
+		return errors.New("no certificate was shown")
+	}
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	if _, err := chain[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between}); err != nil {
+		return &tls.CertificateVerificationError{UnverifiedCertificates: chain, Err: err}
+	}
+	if slices.ContainsFunc(accepted, func(n string) bool { return chain[0].VerifyHostname(n) == nil }) {
+		return nil
+	}
+	return &tls.CertificateVerificationError{UnverifiedCertificates: chain, Err: x509.HostnameError{Certificate: chain[0], Host: strings.Join(accepted, " or ")}}
+}

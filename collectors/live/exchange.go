@@ -1,0 +1,237 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync"
+	"time"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// An answer is an HTTP response whose body is still coming.
+type answer struct {
+	*http.Response
+	at      time.Time
+	elapsed time.Duration
+}
+
+// drop gives up an answer whose body is not wanted.
+func (a *answer) drop() { a.Body.Close() }
+
+// reply makes a Reply of an answer.
+func (a *answer) reply(from string) *collectors.Reply {
+	r := &collectors.Reply{At: a.at, Elapsed: a.elapsed, Status: a.StatusCode, From: from, Media: a.Header.Get("Content-Type"), Body: a.Body}
+	if d, err := http.ParseTime(a.Header.Get("Date")); err == nil {
+		r.Date = d
+	}
+	return r
+}
+
+// exchange sends one request and returns its answer, whatever it is, as soon as
+// it begins. No redirect is followed: credentials go where they were meant to.
+//
+// The address is whose failures are remembered; way is what gaps call the
+// request. Closing the answer's body ends the exchange.
+func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTripper, req *http.Request) (*answer, *collectors.Gap) {
+	if gap := s.breaker.open(addr); gap != nil {
+		return nil, gap
+	}
+	release, err := s.limit.acquire(ctx)
+	if err != nil {
+		return nil, stopped(ctx, stageStart).gap(way)
+	}
+	inner, cancel := context.WithCancelCause(ctx)
+	t := &trace{began: time.Now()}
+	timer := time.AfterFunc(s.config.RequestTimeout, func() { cancel(errNoAnswer) })
+
+	resp, err := roundTrip(inner, rt, req.WithContext(httptrace.WithClientTrace(inner, t.hooks())))
+	if err == nil && !timer.Stop() {
+		resp.Body.Close()
+		err = errNoAnswer
+	}
+	if err != nil {
+		if cause := context.Cause(inner); cause != nil {
+			err = cause
+		}
+		timer.Stop()
+		cancel(errClosed)
+		release()
+		f := explain(ctx, err, t.stage(), s.config.RequestTimeout)
+		gap := f.gap(way)
+		s.breaker.note(addr, f.how, gap)
+		return nil, gap
+	}
+	s.breaker.note(addr, answered, nil)
+	timer = time.AfterFunc(s.config.BodyTimeout, func() { cancel(errTooLong) })
+	resp.Body = &body{
+		body: resp.Body, outer: ctx, inner: inner, way: way, timeout: s.config.BodyTimeout,
+		done: sync.OnceFunc(func() {
+			timer.Stop()
+			cancel(errClosed)
+			release()
+		}),
+	}
+	at, elapsed := t.answered()
+	return &answer{Response: resp, at: at, elapsed: elapsed}, nil
+}
+
+// grace is how long a round trip may take to notice that its context is done.
+const grace = 250 * time.Millisecond
+
+// roundTrip is rt.RoundTrip, except that it returns when the context is done
+// even if rt does not: a kubeconfig's credential plugin heeds no context.
+func roundTrip(ctx context.Context, rt http.RoundTripper, req *http.Request) (*http.Response, error) {
+	type result struct {
+		resp *http.Response
+		err  error
+	}
+	c := make(chan result, 1)
+	go func() {
+		resp, err := rt.RoundTrip(req)
+		c <- result{resp, err}
+	}()
+	select {
+	case r := <-c:
+		return r.resp, r.err
+	case <-ctx.Done():
+	}
+	select {
+	case r := <-c:
+		if r.err == nil {
+			r.resp.Body.Close()
+		}
+	case <-time.After(grace):
+		go func() {
+			if r := <-c; r.err == nil {
+				r.resp.Body.Close()
+			}
+		}()
+	}
+	return nil, context.Cause(ctx)
+}
+
+// A body is a response's body with an end: the run's, or its own timeout.
+// Its errors are Gaps.
+type body struct {
+	body         io.ReadCloser
+	outer, inner context.Context
+	way          string
+	timeout      time.Duration
+	read         int64
+	done         func()
+}
+
+func (b *body) Read(p []byte) (int, error) {
+	n, err := b.body.Read(p)
+	b.read += int64(n)
+	if err == nil || err == io.EOF {
+		return n, err
+	}
+	cause := context.Cause(b.inner)
+	switch {
+	case b.outer.Err() != nil:
+		return n, stopped(b.outer, stageWaiting).gap(b.way)
+	case errors.Is(cause, errTooLong):
+		return n, collectors.Gapf(collectors.Timeout, "%s: the reply was not complete after %s and %d bytes", b.way, b.timeout, b.read)
+	}
+	return n, collectors.Gapf(collectors.Unreachable, "%s: the reply broke off after %d bytes: %v", b.way, b.read, err)
+}
+
+func (b *body) Close() error {
+	b.done()
+	return b.body.Close()
+}
+
+// A trace notes how far a request has come.
+type trace struct {
+	mu    sync.Mutex
+	began time.Time
+	sent  time.Time
+	first time.Time
+	at    stage
+}
+
+func (t *trace) reach(s stage) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.at = s
+}
+
+func (t *trace) stage() stage {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.at
+}
+
+// answered returns when the answer began, and how long after the request.
+func (t *trace) answered() (time.Time, time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	at, since := t.first, t.sent
+	if at.IsZero() {
+		at = time.Now()
+	}
+	if since.IsZero() {
+		since = t.began
+	}
+	return at, max(at.Sub(since), 0)
+}
+
+func (t *trace) hooks() *httptrace.ClientTrace {
+	return &httptrace.ClientTrace{
+		GetConn:           func(string) { t.reach(stageConnect) },
+		DNSStart:          func(httptrace.DNSStartInfo) { t.reach(stageResolve) },
+		DNSDone:           func(httptrace.DNSDoneInfo) { t.reach(stageConnect) },
+		TLSHandshakeStart: func() { t.reach(stageTLS) },
+		GotConn: func(httptrace.GotConnInfo) {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.at, t.sent = stageWaiting, time.Now()
+		},
+		GotFirstResponseByte: func() {
+			t.mu.Lock()
+			defer t.mu.Unlock()
+			t.first = time.Now()
+		},
+	}
+}
+
+// A counted connection adds what is received to a run's cost.
+type counted struct {
+	net.Conn
+	limit *limiter
+}
+
+func (c counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.limit.bytes.Add(int64(n))
+	return n, err
+}
+
+// dial connects, and counts what comes.
+func (s *Source) dial(ctx context.Context, network, addr string) (net.Conn, error) {
+	d := net.Dialer{Timeout: s.config.RequestTimeout}
+	c, err := d.DialContext(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return counted{c, s.limit}, nil
+}
+
+// newRequest makes a request that changes nothing.
+func newRequest(rawURL, accept string) (*http.Request, error) {
+	req, err := http.NewRequest(http.MethodGet, rawURL, nil)
+	if err != nil {
+		return nil, fmt.Errorf("make request: %w", err)
+	}
+	if accept != "" {
+		req.Header.Set("Accept", accept)
+	}
+	return req, nil
+}

@@ -1,0 +1,309 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	constants "k8s.io/apimachinery/pkg/util/portforward"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/websocket"
+	"k8s.io/klog/v2"
+	"k8s.io/streaming/pkg/httpstream"
+	"k8s.io/streaming/pkg/httpstream/spdy"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// A forwardError says why port-forward gave no connection.
+type forwardError struct {
+	failure
+}
+
+func (e *forwardError) Error() string { return e.words }
+
+// A tunnel is the port-forward connection to one pod. It carries any number of
+// connections to the pod's ports, and nothing listens on this machine.
+type tunnel struct {
+	mu   sync.Mutex
+	conn httpstream.Connection
+	next int // the number of the next connection
+}
+
+// tunnels keeps the tunnels of a run by pod.
+type tunnels struct {
+	mu sync.Mutex
+	m  map[string]*tunnel
+}
+
+func newTunnels() *tunnels { return &tunnels{m: map[string]*tunnel{}} }
+
+func (t *tunnels) to(pod string) *tunnel {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.m[pod] == nil {
+		t.m[pod] = &tunnel{}
+	}
+	return t.m[pod]
+}
+
+func (t *tunnels) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, x := range t.m {
+		x.mu.Lock()
+		if x.conn != nil {
+			x.conn.Close()
+		}
+		x.mu.Unlock()
+	}
+}
+
+// forward opens a connection to a port of a pod. The context's end does not
+// reach here when a transport goes on dialling for later requests, so there is
+// a timeout too.
+func (s *Source) forward(ctx context.Context, k *kube, p podPort) (net.Conn, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, s.config.RequestTimeout, errNoAnswer)
+	defer cancel()
+	type result struct {
+		conn net.Conn
+		err  error
+	}
+	c := make(chan result, 1)
+	go func() { // what client-go does heeds no context once it is connected
+		conn, err := s.openForward(ctx, k, p)
+		c <- result{conn, err}
+	}()
+	select {
+	case r := <-c:
+		return r.conn, r.err
+	case <-ctx.Done():
+		go func() {
+			if r := <-c; r.err == nil {
+				r.conn.Close()
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (s *Source) openForward(ctx context.Context, k *kube, p podPort) (net.Conn, error) {
+	t := s.tunnels.to(p.namespace + "/" + p.name)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil {
+		select {
+		case <-t.conn.CloseChan():
+			t.conn = nil
+		default:
+		}
+	}
+	if t.conn == nil {
+		conn, err := s.upgrade(ctx, k, p)
+		if err != nil {
+			return nil, err
+		}
+		t.conn = conn
+	}
+	tunnelConn := t.conn
+	// Opening a stream waits for the other side, whatever the context says.
+	closeOnEnd := context.AfterFunc(ctx, func() { tunnelConn.Close() })
+	conn, err := openStreams(tunnelConn, t.next, p.port, s.limit)
+	t.next++
+	if !closeOnEnd() && err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		tunnelConn.Close()
+		t.conn = nil
+		return nil, err
+	}
+	return conn, nil
+}
+
+// upgrade makes the port-forward connection as kubectl does: SPDY inside a
+// WebSocket, and where that is not to be had, SPDY alone.
+func (s *Source) upgrade(ctx context.Context, k *kube, p podPort) (httpstream.Connection, error) {
+	const path = "/api/v1/namespaces/%s/pods/%s/portforward"
+	u := *k.base
+	u.Path = strings.TrimSuffix(k.base.Path, "/") + fmt.Sprintf(path, p.namespace, p.name)
+	u.RawPath = ""
+	conn, err := s.upgradeWebSocket(ctx, k, &u)
+	if httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err) {
+		conn, err = s.upgradeSPDY(ctx, k, &u)
+	}
+	var status *apierrors.StatusError
+	if errors.As(err, &status) {
+		s.breaker.note(k.breakerKey(), answered, nil)
+		return nil, refusedForward(p, int(status.ErrStatus.Code), status.ErrStatus.Message)
+	}
+	if err != nil {
+		f := explain(ctx, err, stageConnect, s.config.RequestTimeout)
+		f.words = fmt.Sprintf("the API server at %s gave no port-forward: %s", k.addr, f.words)
+		s.breaker.note(k.breakerKey(), f.how, &collectors.Gap{Reason: f.reason, Detail: f.words, Remedy: f.remedy})
+		return nil, &forwardError{f}
+	}
+	s.breaker.note(k.breakerKey(), answered, nil)
+	return conn, nil
+}
+
+func (s *Source) upgradeWebSocket(ctx context.Context, k *kube, u *url.URL) (httpstream.Connection, error) {
+	ws := &websocket.RoundTripper{TLSConfig: k.tls, Proxier: k.proxy()}
+	rt, err := k.over(ws)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := websocket.Negotiate(rt, ws, req, constants.WebsocketsSPDYTunnelingPortForwardV1)
+	if err != nil {
+		return nil, err
+	}
+	return spdy.NewClientConnectionWithPings(portforward.NewTunnelingConnectionWithLogger(klog.TODO(), conn), portforward.PingPeriod)
+}
+
+func (s *Source) upgradeSPDY(ctx context.Context, k *kube, u *url.URL) (httpstream.Connection, error) {
+	up, err := spdy.NewRoundTripperWithConfig(spdy.RoundTripperConfig{TLS: k.tls, Proxier: k.proxy(), PingPeriod: portforward.PingPeriod})
+	if err != nil {
+		return nil, err
+	}
+	rt, err := k.over(up)
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Add(httpstream.HeaderProtocolVersion, portforward.PortForwardProtocolV1Name)
+	resp, err := rt.RoundTrip(req)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusSwitchingProtocols {
+		st, _ := readStatus(&answer{Response: resp})
+		st.Code = int32(resp.StatusCode)
+		return nil, &apierrors.StatusError{ErrStatus: st}
+	}
+	return up.NewConnection(resp)
+}
+
+// refusedForward says why the API server, or the kubelet through it, refused.
+func refusedForward(p podPort, code int, message string) *forwardError {
+	f := failure{reason: collectors.Unreachable, how: notReached}
+	switch code {
+	case http.StatusUnauthorized:
+		f.reason, f.remedy = collectors.Unauthorized, "the credentials of the kubeconfig were not accepted: have they expired?"
+	case http.StatusForbidden:
+		f.reason = collectors.Forbidden
+		f.remedy = fmt.Sprintf("grant get and create on pods/portforward: kubectl create role ktriage-forward -n %s --verb=get,create --resource=pods/portforward", p.namespace)
+	case http.StatusNotFound:
+		f.reason = collectors.Absent
+	}
+	f.words = fmt.Sprintf("HTTP %d %s", code, http.StatusText(code))
+	if message != "" {
+		f.words += ": " + quote(message)
+	}
+	return &forwardError{f}
+}
+
+// openStreams opens the two streams that make one connection to a port.
+func openStreams(c httpstream.Connection, number int, port string, l *limiter) (net.Conn, error) {
+	h := http.Header{}
+	h.Set(corev1.StreamType, corev1.StreamTypeError)
+	h.Set(corev1.PortHeader, port)
+	h.Set(corev1.PortForwardRequestIDHeader, strconv.Itoa(number))
+	errs, err := c.CreateStream(h)
+	if err != nil {
+		return nil, fmt.Errorf("open the error stream: %w", err)
+	}
+	errs.Close() // we write nothing to it
+	h.Set(corev1.StreamType, corev1.StreamTypeData)
+	data, err := c.CreateStream(h)
+	if err != nil {
+		c.RemoveStreams(errs)
+		return nil, fmt.Errorf("open the data stream: %w", err)
+	}
+	f := &forwarded{conn: c, data: data, errs: errs, port: port, limit: l, ended: make(chan struct{})}
+	go func() {
+		defer close(f.ended)
+		b, _ := io.ReadAll(io.LimitReader(errs, maxMessage)) // a broken stream has no message
+		f.message = quote(string(b))
+	}()
+	return f, nil
+}
+
+// forwarded is one connection through a tunnel.
+type forwarded struct {
+	conn       httpstream.Connection
+	data, errs httpstream.Stream
+	port       string
+	limit      *limiter
+	closing    sync.Once
+	ended      chan struct{} // closed when message is known
+	message    string        // what the kubelet says went wrong
+}
+
+func (f *forwarded) Read(p []byte) (int, error) {
+	n, err := f.data.Read(p)
+	f.limit.bytes.Add(int64(n))
+	if err != nil {
+		err = f.why(err)
+	}
+	return n, err
+}
+
+func (f *forwarded) Write(p []byte) (int, error) {
+	n, err := f.data.Write(p)
+	if err != nil {
+		err = f.why(err)
+	}
+	return n, err
+}
+
+// why prefers what the kubelet says over how the stream ended. The kubelet
+// writes its message at about the time when it ends the data.
+func (f *forwarded) why(err error) error {
+	select {
+	case <-f.ended:
+	case <-time.After(time.Second):
+		return err
+	}
+	if f.message == "" {
+		return err
+	}
+	return &forwardError{failure{reason: collectors.Unreachable, words: "the kubelet reports: " + f.message, how: notReached}}
+}
+
+func (f *forwarded) Close() error {
+	f.closing.Do(func() {
+		f.data.Reset()
+		f.errs.Reset()
+		f.conn.RemoveStreams(f.data, f.errs)
+	})
+	return nil
+}
+
+func (f *forwarded) LocalAddr() net.Addr              { return forwardAddr("ktriage") }
+func (f *forwarded) RemoteAddr() net.Addr             { return forwardAddr("port " + f.port) }
+func (f *forwarded) SetDeadline(time.Time) error      { return os.ErrNoDeadline }
+func (f *forwarded) SetReadDeadline(time.Time) error  { return os.ErrNoDeadline }
+func (f *forwarded) SetWriteDeadline(time.Time) error { return os.ErrNoDeadline }
+
+type forwardAddr string
+
+func (forwardAddr) Network() string  { return "port-forward" }
+func (a forwardAddr) String() string { return string(a) }

@@ -1,0 +1,300 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/transport"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// A kube is the cluster that the kubeconfig names, and how to speak to it.
+type kube struct {
+	config    *rest.Config
+	base      *url.URL // of the server, without user info
+	addr      string   // host:port of the server
+	tls       *tls.Config
+	transport *transport.Config // the credentials
+	rt        http.RoundTripper
+	given     given
+}
+
+// given is what the kubeconfig says of a cluster, as config:/cluster tells it.
+type given struct {
+	Name      string `json:"name"`
+	Server    string `json:"server"`
+	Context   string `json:"context"`
+	Namespace string `json:"namespace"`
+	User      string `json:"user"` // by what we are known, not as whom
+}
+
+// noServer is what clientcmd makes of the lack of a kubeconfig.
+const noServer = "http://localhost:8080"
+
+// openKube reads the kubeconfig. It dials nobody.
+func (s *Source) openKube() (*kube, *collectors.Gap) {
+	remedy := "name one: --kubeconfig, --context, or KUBECONFIG"
+	if s.config.Kubeconfig == nil {
+		return nil, collectors.Gapf(collectors.NotAsked, "there is no kubeconfig").With(remedy)
+	}
+	config, err := s.config.Kubeconfig.ToRESTConfig()
+	if err != nil {
+		return nil, collectors.Gapf(collectors.NotAsked, "the kubeconfig cannot be used: %v", err).With(remedy)
+	}
+	loader := s.config.Kubeconfig.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return nil, collectors.Gapf(collectors.NotAsked, "the kubeconfig cannot be used: %v", err).With(remedy)
+	}
+	if len(raw.Clusters) == 0 && strings.TrimSuffix(config.Host, "/") == noServer && s.config.Getenv("KUBERNETES_MASTER") == "" {
+		return nil, collectors.Gapf(collectors.NotAsked, "there is no kubeconfig: none was found in %s", places(loader)).With(remedy)
+	}
+	k, err := s.newKube(config)
+	if err != nil {
+		return nil, collectors.Gapf(collectors.NotAsked, "the kubeconfig cannot be used: %v", err).With(remedy)
+	}
+	k.given.Context = cmp.Or(s.config.Context, raw.CurrentContext)
+	if c := raw.Contexts[k.given.Context]; c != nil {
+		k.given.Name = c.Cluster
+	}
+	if c := raw.Clusters[k.given.Name]; c == nil || c.Server != config.Host {
+		for name, c := range raw.Clusters { // --cluster or --server chose another
+			if c.Server == config.Host {
+				k.given.Name = name
+			}
+		}
+	}
+	k.given.Name = cmp.Or(k.given.Name, k.base.Host)
+	k.given.Namespace, _, _ = loader.Namespace() // of no consequence
+	return k, nil
+}
+
+func places(loader clientcmd.ClientConfig) string {
+	a := loader.ConfigAccess()
+	if f := a.GetExplicitFile(); f != "" {
+		return f
+	}
+	return strings.Join(a.GetLoadingPrecedence(), ", ")
+}
+
+func (s *Source) newKube(config *rest.Config) (*kube, error) {
+	config = rest.CopyConfig(config)
+	config.UserAgent = "ktriage/" + s.config.Version
+	hasTLS := len(config.CAData) > 0 || config.CAFile != "" || len(config.CertData) > 0 || config.CertFile != "" || config.Insecure
+	host, _, err := rest.DefaultServerURL(config.Host, "", schema.GroupVersion{}, hasTLS)
+	if err != nil {
+		return nil, err
+	}
+	// What stands in the URL as its user is a credential of basic
+	// authentication, which Kubernetes has given up. It is shown to nobody.
+	host.User = nil
+	k := &kube{config: config, base: host, addr: hostPort(host)}
+	if k.transport, err = config.TransportConfig(); err != nil {
+		return nil, err
+	}
+	if k.tls, err = transport.TLSConfigFor(k.transport); err != nil {
+		return nil, err
+	}
+	if k.tls == nil {
+		k.tls = &tls.Config{MinVersion: tls.VersionTLS12}
+	}
+	k.rt, err = s.transports.get(k.breakerKey(), func() (http.RoundTripper, error) { return k.over(s.newTransport(k.tls, k.proxy())) })
+	if err != nil {
+		return nil, err
+	}
+	k.given.Server, k.given.User = host.String(), knownBy(config)
+	return k, nil
+}
+
+// over adds the kubeconfig's credentials to what is sent over rt.
+func (k *kube) over(rt http.RoundTripper) (http.RoundTripper, error) {
+	return transport.HTTPWrappersForConfig(k.transport, rt)
+}
+
+// breakerKey is by what name the breaker knows the server.
+func (k *kube) breakerKey() string { return "kube " + k.addr }
+
+// proxy is the kubeconfig's, or the environment's.
+func (k *kube) proxy() func(*http.Request) (*url.URL, error) {
+	if k.config.Proxy != nil {
+		return k.config.Proxy
+	}
+	return http.ProxyFromEnvironment
+}
+
+// newTransport makes a transport with connections of its own.
+func (s *Source) newTransport(tls *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
+	if tls != nil {
+		tls = tls.Clone()
+	}
+	return utilnet.SetTransportDefaults(&http.Transport{
+		Proxy:               proxy,
+		TLSClientConfig:     tls,
+		DialContext:         s.dial,
+		TLSHandshakeTimeout: 2 * s.config.RequestTimeout, // the request's own timeout comes first, and is better put
+		MaxIdleConnsPerHost: s.config.MaxInFlight,
+	})
+}
+
+// hostPort returns host:port of a URL.
+func hostPort(u *url.URL) string {
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	return net.JoinHostPort(u.Hostname(), port)
+}
+
+// knownBy says by what kind of credentials the server knows us.
+func knownBy(c *rest.Config) string {
+	var by string
+	switch {
+	case c.ExecProvider != nil:
+		by = "exec plugin"
+	case c.AuthProvider != nil:
+		by = "auth provider"
+	case c.BearerToken != "" || c.BearerTokenFile != "":
+		by = "token"
+	case c.CertData != nil || c.CertFile != "":
+		by = "client certificate"
+	case c.Username != "":
+		by = "password"
+	default:
+		by = "nothing: anonymous"
+	}
+	if who := c.Impersonate.UserName; who != "" {
+		by += ", impersonating " + who
+	}
+	return by
+}
+
+// acceptFor is what kind of body is asked for.
+func acceptFor(v collectors.Verb) string {
+	switch v {
+	case collectors.List:
+		return "application/vnd.kubernetes.protobuf, application/json"
+	case collectors.Scrape:
+		return "text/plain;version=0.0.4"
+	}
+	return "application/json, text/plain;q=0.9, */*;q=0.8"
+}
+
+// A throttled request is sent again at most retries times, after the time that
+// the server named but at most maxRetryAfter.
+const (
+	retries       = 2
+	maxRetryAfter = 2 * time.Second
+)
+
+// askKube answers kube:/path.
+func (s *Source) askKube(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+	k, gap := s.kube()
+	if gap != nil {
+		return nil, &collectors.Gap{Reason: gap.Reason, Detail: way + ": " + gap.Detail, Remedy: gap.Remedy}
+	}
+	target := *k.base
+	target.Path = strings.TrimSuffix(k.base.Path, "/") + u.Path
+	target.RawPath = ""
+	if u.RawPath != "" {
+		target.RawPath = strings.TrimSuffix(k.base.EscapedPath(), "/") + u.RawPath
+	}
+	target.RawQuery = u.RawQuery
+	return s.askAPI(ctx, r, way, fmt.Sprintf("%s at %s", way, k.addr), k.breakerKey(), k.rt, &target)
+}
+
+// askAPI asks an API server, page by page if it is a list.
+func (s *Source) askAPI(ctx context.Context, r collectors.Request, way, who, addr string, rt http.RoundTripper, target *url.URL) (*collectors.Reply, *collectors.Gap) {
+	page := r.Page
+	resumed := false
+	for throttled := 0; ; {
+		u := *target
+		if r.Verb == collectors.List {
+			q := u.Query()
+			q.Set("limit", strconv.Itoa(collectors.PageLimit()))
+			if page != "" {
+				q.Set("continue", page)
+			}
+			u.RawQuery = q.Encode()
+		}
+		req, err := newRequest(u.String(), acceptFor(r.Verb))
+		if err != nil {
+			return nil, collectors.Gapf(collectors.Bug, "%s: %v", who, err)
+		}
+		a, gap := s.exchange(ctx, who, addr, rt, req)
+		if gap != nil {
+			return nil, gap
+		}
+		switch {
+		case a.StatusCode == http.StatusTooManyRequests && throttled < retries:
+			throttled++
+			a.drop()
+			if err := pause(ctx, retryAfter(a.Header)); err != nil {
+				return nil, stopped(ctx, stageWaiting).gap(who)
+			}
+			continue
+		case a.StatusCode == http.StatusGone && page != "" && !resumed:
+			// The list changed too long ago. The server may let the rest be
+			// read as it is now: better than nothing, and no list that
+			// ktriage reads needs one moment for all of its objects.
+			st, _ := readStatus(a)
+			if st.Continue == "" {
+				return nil, statusGap(who, a.StatusCode, st.Message)
+			}
+			page, resumed = st.Continue, true
+			continue
+		}
+		return answerOfAPI(r, way, who, a, u.Path)
+	}
+}
+
+func answerOfAPI(r collectors.Request, way, who string, a *answer, path string) (*collectors.Reply, *collectors.Gap) {
+	reply, gap := judge(who, r.Verb, a)
+	if gap != nil {
+		switch gap.Reason {
+		case collectors.Unauthorized:
+			gap.Remedy = "the credentials of the kubeconfig were not accepted: have they expired?"
+		case collectors.Forbidden:
+			gap.Remedy = grant(r.Verb, path)
+		case collectors.ServerError:
+			if a.StatusCode == http.StatusTooManyRequests {
+				gap.Detail += fmt.Sprintf(" (after %d tries)", retries+1)
+			}
+		}
+		return nil, gap
+	}
+	reply.From = way
+	return reply, nil
+}
+
+func retryAfter(h http.Header) time.Duration {
+	n, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || n < 0 {
+		n = 1
+	}
+	return min(time.Duration(n)*time.Second, maxRetryAfter)
+}
+
+// pause waits, unless the run is stopped.
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

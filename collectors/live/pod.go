@@ -1,0 +1,171 @@
+package live
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync/atomic"
+
+	"k8s.io/client-go/transport"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// A podPort is a port of a pod, as a pod+http or pod+https URL names it.
+type podPort struct {
+	tls                   bool
+	node                  string // empty if it is not known or of no use
+	namespace, name, port string
+	path                  string // escaped, with query
+}
+
+// parsePod reads pod+https://NODE@namespace/pod:port/path?query.
+func parsePod(u *url.URL) (podPort, error) {
+	p := podPort{tls: u.Scheme == "pod+https", node: u.User.Username(), namespace: u.Host}
+	pod, path, _ := strings.Cut(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	name, port, ok := strings.Cut(pod, ":")
+	if p.namespace == "" || name == "" || !ok || port == "" {
+		return p, fmt.Errorf("%s is not pod+http://namespace/pod:port/path", u.Redacted())
+	}
+	p.name, p.port, p.path = name, port, "/"+path
+	if u.RawQuery != "" {
+		p.path += "?" + u.RawQuery
+	}
+	return p, nil
+}
+
+// url returns the URL to ask at host.
+func (p podPort) url(host string) string {
+	scheme := "http"
+	if p.tls {
+		scheme = "https"
+	}
+	return scheme + "://" + net.JoinHostPort(host, p.port) + p.path
+}
+
+// askPod answers pod+http and pod+https: directly if the pod is on this node,
+// else, or if that finds no connection, by port-forward.
+func (s *Source) askPod(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+	p, err := parsePod(u)
+	if err != nil {
+		return nil, collectors.Gapf(collectors.Bug, "%v", err)
+	}
+	k, noKube := s.kube()
+	var direct *collectors.Gap
+	if p.node != "" && p.node == s.config.NodeName {
+		addr := net.JoinHostPort("127.0.0.1", p.port)
+		reply, gap := s.askPort(ctx, r, way, way+" at "+addr, "direct "+addr, p, k, s.dial)
+		if gap == nil || gap.Reason != collectors.Unreachable {
+			return reply, gap
+		}
+		direct = gap
+	}
+	if noKube != nil {
+		noKube = &collectors.Gap{Reason: noKube.Reason, Detail: way + ": " + noKube.Detail, Remedy: noKube.Remedy}
+		return nil, joinGaps(direct, noKube)
+	}
+	if gap := s.breaker.open(k.breakerKey()); gap != nil {
+		return nil, joinGaps(direct, &collectors.Gap{Reason: gap.Reason, Detail: way + " by port-forward: " + gap.Detail, Remedy: gap.Remedy})
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return s.forward(ctx, k, p) }
+	reply, gap := s.askPort(ctx, r, way, way+" by port-forward", "pod "+p.namespace+"/"+p.name+":"+p.port, p, k, dial)
+	if gap != nil {
+		return nil, joinGaps(direct, gap)
+	}
+	return reply, nil
+}
+
+// dialFunc opens a connection.
+type dialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
+
+// askPort sends the request over connections that dial opens.
+func (s *Source) askPort(ctx context.Context, r collectors.Request, way, who, addr string, p podPort, k *kube, dial dialFunc) (*collectors.Reply, *collectors.Gap) {
+	rt, err := s.transports.get(fmt.Sprintf("%s tls=%t", addr, p.tls), func() (http.RoundTripper, error) { return s.newPortTransport(p, k, dial) })
+	if err != nil {
+		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", who, err)
+	}
+	req, err := newRequest(p.url("127.0.0.1"), acceptFor(r.Verb))
+	if err != nil {
+		return nil, collectors.Gapf(collectors.Bug, "%s: %v", who, err)
+	}
+	req.Header.Set("User-Agent", "ktriage/"+s.config.Version)
+	a, gap := s.exchange(ctx, who, addr, rt, req)
+	if gap != nil {
+		return nil, gap
+	}
+	reply, gap := judge(who, r.Verb, a)
+	if gap != nil {
+		return nil, s.refusedByPod(gap, p, req.URL.Path, rt.(*portTransport))
+	}
+	reply.From = way
+	return reply, nil
+}
+
+// refusedByPod adds to the gap what would make the component answer.
+func (s *Source) refusedByPod(gap *collectors.Gap, p podPort, path string, rt *portTransport) *collectors.Gap {
+	if gap.Reason != collectors.Unauthorized && gap.Reason != collectors.Forbidden {
+		return gap
+	}
+	switch {
+	case !p.tls:
+	case rt.showed.Load() || rt.token:
+		if gap.Reason == collectors.Forbidden {
+			gap.Remedy = grant(collectors.Get, path)
+		}
+	default:
+		gap.Reason = collectors.Unauthorized
+		gap.Detail += " (asked without credentials: nobody vouches for its certificate, so no token was sent)"
+		gap.Remedy = "use a kubeconfig with a client certificate, as /etc/kubernetes/admin.conf of kubeadm has, or send the token all the same: --forward-token"
+	}
+	return gap
+}
+
+// A portTransport is the transport to one port of one pod.
+type portTransport struct {
+	http.RoundTripper
+	showed *atomic.Bool // a client certificate was shown
+	token  bool         // the kubeconfig's token is sent
+}
+
+// WrappedRoundTripper lets idle connections be found and closed.
+func (t *portTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
+
+// newPortTransport makes it. Components serve a certificate that they signed
+// themselves, in memory, so it cannot be verified; whoever answers gets to see
+// at most a client certificate, which is no secret.
+func (s *Source) newPortTransport(p podPort, k *kube, dial dialFunc) (http.RoundTripper, error) {
+	t := &http.Transport{
+		DialContext: dial, MaxIdleConnsPerHost: 2,
+		TLSHandshakeTimeout: 2 * s.config.RequestTimeout,
+	}
+	out := &portTransport{RoundTripper: t, showed: new(atomic.Bool)}
+	if !p.tls {
+		return out, nil
+	}
+	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
+	if k == nil {
+		return out, nil
+	}
+	if get := k.tls.GetClientCertificate; get != nil {
+		t.TLSClientConfig.GetClientCertificate = func(i *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			c, err := get(i)
+			if err == nil && len(c.Certificate) > 0 {
+				out.showed.Store(true)
+			}
+			return c, err
+		}
+	}
+	if !s.config.ForwardToken {
+		return out, nil
+	}
+	rt, err := transport.HTTPWrappersForConfig(&transport.Config{
+		BearerToken: k.transport.BearerToken, BearerTokenFile: k.transport.BearerTokenFile,
+		WrapTransport: k.transport.WrapTransport,
+	}, t)
+	out.RoundTripper, out.token = rt, true
+	return out, err
+}
