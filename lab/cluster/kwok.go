@@ -102,6 +102,7 @@ func (o Options) kubelet(bins build.Binaries, name, netns, dir string, config kw
 		Name:  name,
 		Netns: netns,
 		Path:  bins.Kwok,
+		Env:   []string{"PATH=" + filepath.Dir(bins.Etcdctl) + string(filepath.ListSeparator) + os.Getenv("PATH")}, // for exec
 		Args:  []string{"--kubeconfig=" + filepath.Join(dir, "kubelet.conf"), "--config=" + path},
 		Log:   o.LogFile(name),
 		Keep:  true,

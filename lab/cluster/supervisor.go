@@ -47,6 +47,7 @@ func Supervise(ctx context.Context, dir string) error {
 		log.Print(err)
 		s.fail(err)
 	} else if err == nil {
+		procs.Forget() // what was restarted because it came too early
 		log.Printf("ready after %s", time.Since(start).Round(100*time.Millisecond))
 		s.ready()
 	}

@@ -18,6 +18,10 @@ type Fault struct {
 	// Also lists the checks that may be problems of their own beside it. What
 	// is neither it nor one of these is a wrong diagnosis.
 	Also []string
+	// Scars says that even when healed the cluster shows what happened: leases
+	// that changed hands, processes that started a moment ago. A test that wants
+	// a clean cluster next makes a new one.
+	Scars bool
 
 	// Inject breaks the lab.
 	Inject func(context.Context, *cluster.Lab) error
@@ -66,7 +70,11 @@ func Heal(ctx context.Context, lab *cluster.Lab) error {
 			return err
 		}
 	}
-	return lab.WaitHealthy(ctx)
+	if err := lab.WaitHealthy(ctx); err != nil {
+		return err
+	}
+	// Restarts that the fault caused would be blamed on the next one.
+	return lab.Supervisor.Forget(ctx)
 }
 
 // Find returns the fault of that name.

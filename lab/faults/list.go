@@ -2,5 +2,13 @@ package faults
 
 // All lists the faults, in the order in which a test may inject them.
 func All() []Fault {
-	return []Fault{}
+	return []Fault{
+		pendingResources,
+		etcdMemberDown,
+		slowFsyncFollower,
+		slowFsyncLeader,
+		slowFsync,
+		schedulerDown,
+		kcmDown,
+	}
 }

@@ -79,6 +79,9 @@ func (c *Client) Stop(ctx context.Context, name string) error {
 	return c.post(ctx, "stop", command{Name: name})
 }
 
+// Forget lets all processes look as if they had never crashed.
+func (c *Client) Forget(ctx context.Context) error { return c.post(ctx, "forget", command{}) }
+
 // Shutdown asks the supervisor to stop everything and end.
 func (c *Client) Shutdown(ctx context.Context) error { return c.post(ctx, "shutdown", command{}) }
 

@@ -59,6 +59,16 @@ func (m *Manager) Release(name string) error {
 	return nil
 }
 
+// Forget lets all processes look as if they had never crashed.
+func (m *Manager) Forget() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.procs {
+		p.forget()
+	}
+	return nil
+}
+
 // Signal sends sig to a running process: SIGSTOP freezes it, SIGCONT wakes it,
 // SIGKILL lets it be restarted.
 func (m *Manager) Signal(name string, sig syscall.Signal) error {

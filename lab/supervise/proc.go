@@ -26,6 +26,7 @@ type proc struct {
 
 	mu       sync.Mutex
 	state    State
+	crashes  int
 	gone     bool // stopped for good
 	changed  chan struct{}
 	finished chan struct{}
@@ -57,10 +58,10 @@ func (p *proc) keep(first chan<- error) {
 	defer close(p.finished)
 	defer p.log.close()
 	backoff := firstBackoff
-	for runs := 0; ; runs++ {
+	for first := first; ; first = nil {
 		started := time.Now()
-		cmd, err := p.start(runs)
-		if runs == 0 {
+		cmd, err := p.start()
+		if first != nil {
 			first <- err
 			if err != nil {
 				return
@@ -81,7 +82,7 @@ func (p *proc) keep(first chan<- error) {
 	}
 }
 
-func (p *proc) start(runs int) (*exec.Cmd, error) {
+func (p *proc) start() (*exec.Cmd, error) {
 	cmd := exec.Command(p.spec.Path, p.spec.Args...)
 	cmd.Env = append(os.Environ(), p.spec.Env...)
 	cmd.Stdout, cmd.Stderr = p.log.stream("stdout"), p.log.stream("stderr")
@@ -101,13 +102,14 @@ func (p *proc) start(runs int) (*exec.Cmd, error) {
 	if err := netns.Do(p.spec.Netns, start); err != nil {
 		return nil, fmt.Errorf("start %s: %w", p.spec.Name, err)
 	}
-	p.state.PID, p.state.StartedAt, p.state.Restarts = cmd.Process.Pid, time.Now(), runs
+	p.state.PID, p.state.StartedAt, p.state.Restarts = cmd.Process.Pid, time.Now(), p.crashes
 	return cmd, nil
 }
 
 func (p *proc) exited(exit error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.crashes++
 	p.state.PID, p.state.ExitedAt, p.state.LastExit = 0, time.Now(), "exit status 0"
 	if exit != nil {
 		p.state.LastExit = exit.Error()
@@ -168,11 +170,25 @@ func (p *proc) hold(sig syscall.Signal) error {
 	return syscall.Kill(p.state.PID, sig)
 }
 
+// release starts a held process again, as new: what was done to it on purpose
+// does not count as a crash.
 func (p *proc) release() {
 	p.mu.Lock()
 	p.state.Held = false
+	p.forgetLocked()
 	p.mu.Unlock()
 	p.poke()
+}
+
+// forget lets the process look as if it had never ended.
+func (p *proc) forget() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.forgetLocked()
+}
+
+func (p *proc) forgetLocked() {
+	p.crashes, p.state.Restarts, p.state.LastExit, p.state.ExitedAt = 0, 0, "", time.Time{}
 }
 
 // stop ends the process for good and waits until it is gone. It is asked

@@ -41,6 +41,7 @@ func Handler(m *Manager, status func() Status, shutdown func()) http.Handler {
 		"release":  func(c command) error { return m.Release(c.Name) },
 		"signal":   func(c command) error { return m.Signal(c.Name, c.Signal) },
 		"stop":     func(c command) error { return m.Stop(c.Name) },
+		"forget":   func(command) error { return m.Forget() },
 		"shutdown": func(command) error { shutdown(); return nil },
 	} {
 		mux.HandleFunc("POST /"+path, func(w http.ResponseWriter, r *http.Request) {

@@ -1,0 +1,57 @@
+package e2e
+
+import (
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/ktriage/ktriage/lab/faults"
+)
+
+// TestFaults breaks the lab in every way there is. The first problem of
+// ktriage's report must be the cause, and what follows from it a symptom.
+func TestFaults(t *testing.T) {
+	if os.Getenv("KTRIAGE_BIN") == "" {
+		t.Skip("KTRIAGE_BIN does not name the ktriage to test")
+	}
+	for _, f := range faults.All() {
+		t.Run(f.Name, func(t *testing.T) {
+			lab := theLab.get(t)
+			t.Cleanup(func() {
+				if f.Scars {
+					theLab.renew(t)
+				}
+			})
+			t.Cleanup(func() {
+				if err := faults.Heal(t.Context(), lab); err != nil {
+					t.Error(err)
+				}
+			})
+			if err := faults.Inject(t.Context(), lab, f); err != nil {
+				t.Fatal(err)
+			}
+			wantCause(t, doctor(t, lab, etcdFlags(lab)...), f)
+		})
+	}
+}
+
+func wantCause(t *testing.T, r report, f faults.Fault) {
+	t.Helper()
+	if r.exit == exitOK {
+		t.Errorf("got exit code %d on a broken cluster", r.exit)
+	}
+	if len(r.Problems) == 0 {
+		t.Fatal("got no problem")
+	}
+	first := r.Problems[0]
+	if first.Check != f.Want.Check {
+		t.Errorf("got first problem %s, want %s", first.Check, f.Want.Check)
+	} else if f.Want.Target != "" && first.Target != f.Want.Target {
+		t.Errorf("got %s of %s, want of %s", first.Check, first.Target, f.Want.Target)
+	}
+	for _, p := range r.Problems {
+		if p.Check != f.Want.Check && !slices.Contains(f.Also, p.Check) {
+			t.Errorf("got problem %s %s, which is not one of its own: %s", p.Check, p.Target, p.Summary)
+		}
+	}
+}
