@@ -1,0 +1,102 @@
+package leases
+
+import (
+	_ "embed"
+	"fmt"
+	"time"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/leases"
+)
+
+//go:embed expired.md
+var expiredDoc string
+
+// Expired looks for leader-election leases that nobody renews.
+var Expired = &checks.Check{
+	ID:        "lease-expired",
+	Component: collectors.Leases,
+	Title:     "every leader-election lease is renewed by its holder",
+	Doc:       expiredDoc,
+	Needs:     []collectors.Any{leases.Leases},
+	Remedies: []checks.Remedy{
+		{Title: "see who holds the lease and when it was renewed", Command: "kubectl -n {ns} get lease {obj} -o yaml", Risk: checks.ReadOnly},
+		{Title: "read why a holder of the control plane stopped renewing", Command: "kubectl -n kube-system logs -l component={obj} --tail=50 --prefix", Risk: checks.ReadOnly},
+	},
+	Run: expired,
+}
+
+// abandoned is when the lease of an operator counts as left behind rather than
+// lost: who was uninstalled does not delete it.
+const abandoned = time.Hour
+
+func expired(p *checks.Pass) {
+	h, gap := checks.One(p, leases.Leases)
+	if gap != nil {
+		p.Unknown(leases.All, gap)
+		return
+	}
+	for _, l := range h.Leases {
+		s, words := judgeLease(l, h.At)
+		if s == checks.OutOfScope {
+			p.Nothing(l.Target(), "%s", words)
+			continue
+		}
+		age := max(0, l.Age(h.At))
+		v := p.Judge(l.Target(), s, "%s", words).
+			Saw(leases.Leases, "renewed", ago(age)+" ago", l.Duration.String(), leaseSource).
+			Saw(leases.Leases, "holder", l.Holder, "", "").
+			Number("age", age.Seconds()).Number("duration", l.Duration.Seconds())
+		if l.Core() {
+			v.Mark("core", "component="+l.Name)
+		}
+	}
+	if len(h.Leases) == 0 {
+		p.Nothing(leases.All, "nobody elects a leader in this cluster")
+	}
+}
+
+func judgeLease(l leases.Lease, at time.Time) (checks.Status, string) {
+	age := ago(l.Age(at))
+	who := l.Host()
+	switch stand(l, at) {
+	case undated:
+		if l.Holder == "" {
+			return checks.OutOfScope, "does not run out, and nobody holds it"
+		}
+		return checks.OutOfScope, fmt.Sprintf("does not run out; %s holds it", who)
+	case held:
+		return checks.OK, fmt.Sprintf("held by %s, renewed %s ago (lease %s)", who, age, ago(l.Duration))
+	case late:
+		s := checks.Warning
+		if !l.Core() {
+			s = checks.Info // its own deadline is not known, and only the operator's own work waits
+		}
+		return s, fmt.Sprintf("%s holds it but has not renewed for %s (lease %s); it is about to lose it", who, age, ago(l.Duration))
+	case released:
+		return checks.OK, fmt.Sprintf("released %s ago, free for a candidate", age)
+	case lapsed:
+		s := checks.Warning
+		if !l.Core() {
+			s = checks.Info
+		}
+		if l.Holder == "" {
+			return s, fmt.Sprintf("released %s ago and not taken yet", age)
+		}
+		return s, fmt.Sprintf("%s has not renewed it for %s (lease %s); nobody has taken it yet", who, age, ago(l.Duration))
+	}
+	what := fmt.Sprintf("%s holds it but has not renewed for %s (lease %s); nobody leads %s", who, age, ago(l.Duration), l.Name)
+	if l.Holder == "" {
+		what = fmt.Sprintf("released %s ago and taken by nobody; nobody leads %s", age, l.Name)
+	}
+	switch {
+	case l.Core():
+		return checks.Critical, what
+	case l.Holder == "":
+		return checks.Info, fmt.Sprintf("released %s ago and taken by nobody", age)
+	case l.Age(at) > abandoned:
+		return checks.Info, fmt.Sprintf("abandoned: %s has not renewed it for %s (lease %s)", who, age, ago(l.Duration))
+	}
+	return checks.Warning, what
+}
