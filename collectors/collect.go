@@ -182,6 +182,10 @@ func (c *Collection) fetch(ctx context.Context, window time.Duration, jobs []pen
 				e := byKey[key]
 				if e == nil {
 					e = &exchange{req: r}
+					if before := c.kept[key]; before != nil {
+						// A recording keeps the last reply: it must serve the earlier users too.
+						e.req.Want = metrics.Merge(before.req.Want, r.Want)
+					}
 					byKey[key] = e
 					todo = append(todo, e)
 				} else {

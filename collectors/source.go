@@ -103,3 +103,10 @@ type Recorder interface {
 	// a second record replaces the first.
 	Record(req Request, page int, reply *Reply, body []byte, gap *Gap)
 }
+
+// Cost is what a run asked of the cluster.
+type Cost struct {
+	Requests     int   `json:"requests"`     // that were sent, those for other ways included
+	Bytes        int64 `json:"bytes"`        // that were received, as they came over the wire
+	PeakInFlight int   `json:"peakInFlight"` // the most requests at one time
+}

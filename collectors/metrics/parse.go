@@ -173,7 +173,10 @@ func (p *parser) sample(b []byte) error {
 			return nil
 		}
 	}
-	rest := b[end:]
+	rest := bytes.TrimLeft(b[end:], " \t")
+	if len(rest) == 0 {
+		return errors.New("no value")
+	}
 	p.labels = p.labels[:0]
 	if rest[0] == '{' {
 		var err error

@@ -1,0 +1,47 @@
+package capture
+
+import (
+	"time"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// FormatVersion is of the archive's layout. A reader refuses a later one.
+const FormatVersion = 1
+
+// metaName is the file of the archive that describes the run. It is the last,
+// since it tells how long the run took: an archive without it was broken off.
+const metaName = "ktriage.json"
+
+// Meta is what a recording says of the run that made it.
+type Meta struct {
+	FormatVersion   int             `json:"formatVersion"`
+	Tool            string          `json:"tool"` // version of ktriage
+	Source          string          `json:"source"`
+	StartedAt       time.Time       `json:"startedAt"`
+	DurationSeconds float64         `json:"durationSeconds"`
+	WindowSeconds   float64         `json:"windowSeconds"`
+	Cost            collectors.Cost `json:"cost"`
+}
+
+// A header describes one record of the archive. Its body, if it has one, is
+// the file of the same number.
+type header struct {
+	Verb   collectors.Verb   `json:"verb"`
+	URL    string            `json:"url"`
+	Or     []string          `json:"or,omitempty"`
+	Sample collectors.Sample `json:"sample,omitempty"`
+	Page   int               `json:"page,omitempty"`
+
+	At        time.Time       `json:"at,omitzero"`
+	Date      time.Time       `json:"date,omitzero"`
+	ElapsedNS int64           `json:"elapsedNanoseconds,omitempty"`
+	Status    int             `json:"status,omitempty"`
+	From      string          `json:"from,omitempty"`
+	Media     string          `json:"media,omitempty"`
+	Gap       *collectors.Gap `json:"gap,omitempty"`
+}
+
+func (h header) key() string {
+	return collectors.Request{Verb: h.Verb, URL: h.URL, Or: h.Or, Sample: h.Sample}.Key()
+}

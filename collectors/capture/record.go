@@ -1,0 +1,85 @@
+package capture
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// A Recorder writes what a run asks and gets into an archive, as it comes: it
+// holds no more than one reply in memory. It is safe for use by several
+// goroutines.
+type Recorder struct {
+	mu   sync.Mutex
+	gz   *gzip.Writer
+	tar  *tar.Writer
+	next int
+	err  error // the first error; nothing is written after it
+}
+
+// NewRecorder starts an archive (tar, gzipped) on w.
+func NewRecorder(w io.Writer) *Recorder {
+	gz := gzip.NewWriter(w)
+	return &Recorder{gz: gz, tar: tar.NewWriter(gz)}
+}
+
+// Record keeps one reply or gap. Errors are kept for Close.
+func (r *Recorder) Record(req collectors.Request, page int, reply *collectors.Reply, body []byte, gap *collectors.Gap) {
+	h := header{Verb: req.Verb, URL: req.URL, Or: req.Or, Sample: req.Sample, Page: page, Gap: gap}
+	if reply != nil {
+		h.At, h.Date, h.ElapsedNS = reply.At.UTC(), reply.Date.UTC(), int64(reply.Elapsed)
+		h.Status, h.From, h.Media = reply.Status, reply.From, reply.Media
+		if reply.Date.IsZero() {
+			h.Date = time.Time{}
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.next++
+	name := fmt.Sprintf("requests/%05d", r.next)
+	r.file(name+".json", h)
+	if reply != nil {
+		r.write(name+".body", body)
+	}
+}
+
+// Close writes the description of the run and ends the archive. It returns
+// the first error of all that were met.
+func (r *Recorder) Close(m Meta) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m.FormatVersion = FormatVersion
+	r.file(metaName, m)
+	if r.err != nil {
+		return fmt.Errorf("write recording: %w", r.err)
+	}
+	if err := errors.Join(r.tar.Close(), r.gz.Close()); err != nil {
+		return fmt.Errorf("write recording: %w", err)
+	}
+	return nil
+}
+
+func (r *Recorder) file(name string, v any) {
+	b, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		r.err = errors.Join(r.err, err)
+		return
+	}
+	r.write(name, append(b, '\n'))
+}
+
+func (r *Recorder) write(name string, b []byte) {
+	if r.err != nil {
+		return
+	}
+	if r.err = r.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(b))}); r.err == nil {
+		_, r.err = r.tar.Write(b)
+	}
+}

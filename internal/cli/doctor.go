@@ -1,0 +1,102 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/internal/report"
+)
+
+func (a *app) doctor() *cobra.Command {
+	var f sourceFlags
+	var out outputFlags
+	var failOn, record string
+	cmd := &cobra.Command{
+		Use:   "doctor",
+		Short: "Judge the control plane: what is wrong, why, and what to do",
+		Long: `Look at the control plane for the time of --window and tell what is wrong with
+it, the cause first, with the evidence and the next command to run. What could
+not be seen is said, with what would mend it; it is never called healthy.
+
+Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
+64 wrong usage. The worst wins: critical, unknown, warning, ok.`,
+		Example: `  ktriage doctor
+  ktriage doctor --context prod -o json
+  ktriage doctor --etcd-endpoints https://10.0.0.1:2379 --etcd-cacert ca.crt --etcd-cert client.crt --etcd-key client.key
+  ktriage doctor --from incident.tar.gz`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			bar, err := parseFailOn(failOn)
+			if err != nil {
+				return err
+			}
+			if err := out.check(); err != nil {
+				return err
+			}
+			o, err := a.origin(&f)
+			if err != nil {
+				return err
+			}
+			defer o.close()
+			j := judgement{checks: all()}
+			var rep *report.Report
+			if record == "" {
+				rep, _ = a.judge(cmd.Context(), o, &f, j)
+			} else if rep, err = a.recorded(cmd.Context(), o, &f, j, record); err != nil {
+				return err
+			}
+			if err := out.write(a, rep); err != nil {
+				return err
+			}
+			return exitFor(rep.Status, bar)
+		},
+	}
+	f.add(cmd.Flags(), true)
+	out.add(cmd.Flags())
+	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "the least that makes the exit code other than 0: warning, unknown, critical or never")
+	cmd.Flags().StringVar(&record, "record", "", "also write a recording of this very run to `FILE`.tar.gz")
+	return cmd
+}
+
+// bars are the values of --fail-on with the least severity that passes them on.
+var bars = map[string]int{
+	"warning":  checks.Warning.Severity(),
+	"unknown":  checks.Unknown.Severity(),
+	"critical": checks.Critical.Severity(),
+	"never":    checks.Critical.Severity() + 1,
+}
+
+func parseFailOn(s string) (int, error) {
+	bar, ok := bars[s]
+	if !ok {
+		names := []string{"warning", "unknown", "critical", "never"}
+		slices.Sort(names)
+		return 0, usagef("--fail-on %q: want one of %s", s, strings.Join(names, ", "))
+	}
+	return bar, nil
+}
+
+// exitFor turns a report's status into the program's end.
+func exitFor(s checks.Status, bar int) error {
+	if s.Severity() < bar {
+		return nil
+	}
+	switch s {
+	case checks.Critical:
+		return exitCode(ExitCritical)
+	case checks.Unknown:
+		return exitCode(ExitUnknown)
+	case checks.Warning:
+		return exitCode(ExitWarning)
+	}
+	return nil
+}
+
+// note writes a line for the user to standard error.
+func (a *app) note(format string, args ...any) {
+	fmt.Fprintf(a.Stderr, "ktriage: "+format+"\n", args...)
+}

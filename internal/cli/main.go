@@ -1,0 +1,168 @@
+// Package cli is the command line: one file a command. It reads flags, wires a
+// Source to Collect, checks, diagnosis and a renderer, and decides the exit
+// code. It judges nothing.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+	"k8s.io/klog/v2"
+)
+
+// The exit codes. They are the same for every output format.
+const (
+	ExitOK       = 0
+	ExitWarning  = 1
+	ExitCritical = 2
+	ExitUnknown  = 3  // something could not be judged, or nothing could
+	ExitUsage    = 64 // EX_USAGE of sysexits.h
+)
+
+// An Invocation is one start of the program with all that it touches.
+type Invocation struct {
+	Args           []string // with the program's name
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+	StdoutTTY      bool
+	StderrTTY      bool
+	Getenv         func(string) string
+	Now            func() time.Time
+}
+
+// Terminal is the invocation by a user's shell.
+func Terminal() Invocation {
+	return Invocation{
+		Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())), StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		Getenv: os.Getenv, Now: time.Now,
+	}
+}
+
+// Main runs the program and returns its exit code.
+func Main(in Invocation) int {
+	// client-go logs to standard error on its own; what it has to say reaches
+	// the user as gaps.
+	klog.LogToStderr(false)
+	klog.SetOutput(io.Discard)
+
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	// A second Ctrl-C ends the program at once.
+	context.AfterFunc(ctx, stop)
+
+	a := &app{Invocation: in}
+	root := a.root()
+	root.SetArgs(in.Args[1:])
+	root.SetIn(in.Stdin)
+	root.SetOut(in.Stdout)
+	root.SetErr(in.Stderr)
+	err := root.ExecuteContext(ctx)
+	var code exitCode
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &code):
+		return int(code)
+	}
+	a.complain(err)
+	var usage usageError
+	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command ") || strings.HasPrefix(err.Error(), "required flag") {
+		return ExitUsage
+	}
+	return ExitUnknown
+}
+
+// app carries the invocation to the commands.
+type app struct {
+	Invocation
+}
+
+// name is what the user calls the program: "ktriage" or "kubectl ktriage".
+func (a *app) name() string {
+	base := strings.TrimSuffix(filepath.Base(a.Args[0]), ".exe")
+	if plugin, ok := strings.CutPrefix(base, "kubectl-"); ok {
+		return "kubectl " + plugin
+	}
+	return "ktriage"
+}
+
+// complain writes an error, and the hint that goes with it, to standard error.
+func (a *app) complain(err error) {
+	fmt.Fprintf(a.Stderr, "ktriage: %v\n", err)
+	var h hinted
+	if errors.As(err, &h) {
+		fmt.Fprintf(a.Stderr, "ktriage: hint: %s\n", h.hint)
+	}
+}
+
+// exitCode ends the program with a code, after its output was written.
+type exitCode int
+
+func (e exitCode) Error() string { return fmt.Sprintf("exit code %d", int(e)) }
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func (e usageError) Unwrap() error { return e.error }
+
+func usagef(format string, a ...any) error { return usageError{fmt.Errorf(format, a...)} }
+
+// hinted is an error with what to do about it.
+type hinted struct {
+	error
+	hint string
+}
+
+func (e hinted) Unwrap() error { return e.error }
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ktriage",
+		Short: "Tell what is wrong with a Kubernetes control plane, why, and what to do",
+		Long: `ktriage looks at a Kubernetes control plane for a few seconds and tells what is
+wrong with it, why, and what to do. It needs a kubeconfig, or etcd's endpoints,
+or a recording; what it could not see it says, and never calls healthy.
+
+It only reads. Nothing is changed by any command listed here.`,
+		Example: `  ktriage doctor                      judge the cluster of the current kubeconfig
+  ktriage doctor --from demo          judge a recording of a sick cluster
+  ktriage doctor -o json              the same for a program
+  ktriage explain etcd-wal-fsync-slow what a rule looks at, and what to do`,
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		DisableAutoGenTag: true,
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: a.name()},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef("unknown command %q", args[0])
+			}
+			return cmd.Help()
+		},
+		Args: cobra.ArbitraryArgs,
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
+	})
+	root.AddCommand(a.doctor(), a.vitals(), a.capture(), a.explain(), a.checks(), a.version())
+	return root
+}
+
+// noArgs is for commands that take none.
+func noArgs(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError{hinted{fmt.Errorf("%s takes no argument, got %q", cmd.CommandPath(), args[0]), "see " + cmd.CommandPath() + " --help"}}
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package diagnose
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+)
+
+type ids = []checks.ID
+
+// Marks of findings that links read.
+const (
+	// WritePath marks a slow etcd member through which every write goes: the
+	// leader, or one of so many followers that no fast majority is left.
+	WritePath = "write-path"
+	Leader    = "leader"
+)
+
+// Links is the model of the control plane: what brings about what, and by what
+// evidence that is told in one run. Sources are in docs/causes.md.
+var Links = []Link{
+	// Storage: disk, then raft, then everything that writes.
+	{ID: "E5", Causes: ids{"etcd-wal-fsync-slow"}, Effects: ids{"etcd-backend-commit-slow"}, When: sameTarget,
+		Because: "the commit waits for the same disk as the log"},
+	{ID: "E6", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-apply-lag", "etcd-slow-read-index"}, When: onWritePath,
+		Because: "no write is done before a majority has it on disk"},
+	{ID: "E6s", Causes: ids{"etcd-wal-fsync-slow"}, Effects: ids{"etcd-apply-slow", "etcd-raft-index-lag", "etcd-apply-lag"}, When: sameTarget,
+		Because: "this member applies only what its own disk has taken"},
+	{ID: "E7", Causes: ids{"etcd-wal-fsync-slow"}, Effects: ids{"etcd-heartbeat-failures", "etcd-leader-flapping", "etcd-no-leader", "etcd-peer-rtt-high"}, When: onWritePath,
+		Because: "a leader that waits for its disk is late with heartbeats"},
+	{ID: "E7b", Causes: ids{"etcd-heartbeat-failures"}, Effects: ids{"etcd-leader-flapping", "etcd-no-leader"}, When: Anywhere,
+		Because: "followers that hear no heartbeat elect another leader"},
+	{ID: "E8", Causes: ids{"etcd-peer-rtt-high", "etcd-peer-failures"}, Effects: ids{"etcd-leader-flapping", "etcd-heartbeat-failures", "etcd-no-leader", "etcd-apply-slow", "etcd-proposals-pending"}, When: disksAreFast,
+		Because: "heartbeats and log entries are late between the members"},
+	{ID: "E9", Causes: ids{"etcd-defrag-inflight"}, Effects: ids{"etcd-apply-lag", "etcd-apply-slow", "etcd-raft-index-lag"}, When: sameTarget,
+		Because: "a member that defragments applies nothing"},
+	{ID: "E12", Causes: ids{"etcd-leader-flapping", "etcd-no-leader"}, Effects: ids{"etcd-proposals-failed", "etcd-proposals-pending", "apiserver-etcd-errors"}, When: Anywhere,
+		Because: "proposals fail while there is no leader"},
+	{ID: "E13", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-quorum-fragile", "etcd-peer-failures", "etcd-raft-index-lag", "etcd-peer-rtt-high"}, When: Anywhere,
+		Because: "a member is missing"},
+	{ID: "E13b", Causes: ids{"etcd-quorum-lost"}, Effects: ids{"etcd-member-unreachable", "etcd-no-leader", "etcd-quorum-fragile", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-leader-flapping"}, When: Surely,
+		Because: "without a majority there is no leader and no write"},
+	{ID: "E13c", Causes: ids{"etcd-quorum-lost", "etcd-no-leader", "etcd-corrupt-alarm"}, Effects: ids{"apiserver-unreachable", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-errors", "apiserver-etcd-latency", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "lease-expired", "lease-renew-slow"}, When: Surely,
+		Because: "the API server stores everything in etcd"},
+	{ID: "E16", Causes: ids{"etcd-db-fragmented", "etcd-compaction-stalled"}, Effects: ids{"etcd-db-quota-usage"}, When: SamePlace,
+		Because: "pages that hold nothing count against the quota"},
+	{ID: "E14", Causes: ids{"etcd-db-quota-usage"}, Effects: ids{"etcd-nospace-alarm"}, When: never, // the alarm is the trouble now; how it came about is its evidence
+		Because: "the quota is full"},
+	{ID: "E17q", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"etcd-db-quota-usage", "etcd-db-fragmented", "etcd-grpc-failures"}, When: Anywhere,
+		Because: "the alarm was raised at the quota"},
+	{ID: "E17", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"apiserver-5xx-ratio", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "lease-expired", "lease-renew-slow", "kcm-retries-high", "kcm-down", "scheduler-down", "scheduler-no-leader", "kcm-no-leader", "kcm-client-errors", "apiserver-event-flood"}, When: Direct.always,
+		Because: "etcd refuses every write while the alarm stands"},
+
+	// From etcd up to the clients.
+	{ID: "E19", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio"}, When: onWritePath,
+		Because: "the API server waits for etcd"},
+	{ID: "E19b", Causes: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-leader-flapping", "etcd-no-leader", "etcd-peer-rtt-high", "etcd-proposals-pending", "etcd-apply-lag"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing"}, When: Anywhere,
+		Because: "the API server waits for etcd"},
+	{ID: "E21", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio", "apiserver-webhook-latency-gap", "apiserver-requests-terminated"}, When: SamePlace,
+		Because: "requests take as long as the store under them"},
+	{ID: "E21r", Causes: ids{"apiserver-readyz-check-failing"}, Effects: ids{"apiserver-livez-failing", "apiserver-5xx-ratio"}, When: SamePlace,
+		Because: "the instance says itself that it cannot serve"},
+	{ID: "E23", Causes: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-etcd-latency"}, Effects: ids{"apf-seats-exhausted", "apf-inflight-near-limit", "apf-queue-depth", "apf-wait-latency"}, When: SamePlace,
+		Because: "slow requests hold their seats longer"},
+	{ID: "E23b", Causes: ids{"apf-seats-exhausted", "apf-inflight-near-limit"}, Effects: ids{"apf-queue-depth", "apf-wait-latency", "apf-requests-rejected", "apiserver-429", "apf-leader-election-starved"}, When: SamePlace,
+		Because: "every seat is taken"},
+	{ID: "E23c", Causes: ids{"apf-requests-rejected"}, Effects: ids{"apiserver-429", "apiserver-requests-terminated", "kcm-client-errors"}, When: SamePlace,
+		Because: "requests over the limit are answered 429"},
+
+	// From the API server to the components that live on it.
+	{ID: "E25", Causes: ids{"apiserver-write-latency-slo", "apiserver-etcd-latency", "apf-leader-election-starved", "apiserver-unreachable", "apiserver-5xx-ratio", "apf-requests-rejected"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "kcm-client-errors", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-queue-latency", "kcm-work-latency", "kcm-queue-depth", "kcm-retries-high"}, When: Anywhere,
+		Because: "it is done through the API server"},
+	{ID: "E25b", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow", "etcd-leader-flapping"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-client-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high", "scheduler-down", "kcm-down", "kcm-restarts", "scheduler-no-leader", "kcm-no-leader"}, When: onWritePath,
+		Because: "leases and bindings are writes, and writes wait for etcd"},
+	{ID: "E26s", Causes: ids{"scheduler-down"}, Effects: ids{"lease-expired", "lease-renew-slow", "scheduler-no-leader", "lease-holder-missing"}, When: ofScheduler,
+		Because: "no scheduler is there to renew the lease"},
+	{ID: "E26k", Causes: ids{"kcm-down"}, Effects: ids{"lease-expired", "lease-renew-slow", "kcm-no-leader", "lease-holder-missing"}, When: ofControllers,
+		Because: "no controller manager is there to renew the lease"},
+	{ID: "E26ls", Causes: ids{"lease-expired"}, Effects: ids{"scheduler-no-leader"}, When: ofScheduler,
+		Because: "who does not renew does not lead"},
+	{ID: "E26lk", Causes: ids{"lease-expired"}, Effects: ids{"kcm-no-leader"}, When: ofControllers,
+		Because: "who does not renew does not lead"},
+	{ID: "E28", Causes: ids{"kcm-down", "kcm-no-leader"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "endpoint-lag", "kcm-namespace-stuck", "kcm-default-objects-missing", "job-stuck", "daemonset-stuck"}, When: Direct.always,
+		Because: "no controller is at work"},
+	{ID: "E28l", Causes: ids{"lease-expired"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "endpoint-lag", "kcm-namespace-stuck"}, When: ofControllers,
+		Because: "no controller is at work"},
+	{ID: "E29", Causes: ids{"scheduler-down", "scheduler-no-leader"}, Effects: ids{"pod-pending-no-condition", "scheduler-unschedulable-pods", "scheduler-throughput-zero"}, When: Direct.always,
+		Because: "no scheduler is at work"},
+	{ID: "E29l", Causes: ids{"lease-expired"}, Effects: ids{"pod-pending-no-condition", "scheduler-throughput-zero"}, When: ofScheduler,
+		Because: "no scheduler is at work"},
+	{ID: "E30", Causes: ids{"kcm-queue-depth", "kcm-stuck-worker"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-queue-latency"}, When: Anywhere,
+		Because: "its controller is behind"},
+	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency"}, When: SamePlace,
+		Because: "its client waits for its own rate limit"},
+
+	// What cannot be asked because of what is down.
+	{ID: "G1", Causes: ids{"etcd-member-unreachable"}, Gaps: true, When: sameTarget,
+		Because: "the member does not answer"},
+	{ID: "G2", Causes: ids{"scheduler-down", "kcm-down"}, Gaps: true, When: sameTarget,
+		Because: "the process does not answer"},
+	{ID: "G3", Causes: ids{"apiserver-unreachable"}, Gaps: true, When: throughAPI,
+		Because: "it is asked through the API server"},
+	{ID: "G4", Causes: ids{"etcd-quorum-lost", "etcd-no-leader"}, Gaps: true, When: throughEtcd,
+		Because: "no answer is possible without a leader"},
+}
+
+// always makes a strength a predicate.
+func (s Strength) always(_, _ checks.Finding, _ View) Strength { return s }
+
+// never is the predicate of a link that is part of the model but decides
+// nothing in a single run.
+func never(_, _ checks.Finding, _ View) Strength { return No }
+
+// sameTarget fires for findings about the same thing.
+func sameTarget(c, e checks.Finding, _ View) Strength {
+	if c.Target.Is(e.Target) {
+		return Direct
+	}
+	return No
+}
+
+// onWritePath fires where the slow member is one that every write waits for. A
+// single slow follower slows nothing but itself.
+func onWritePath(c, _ checks.Finding, _ View) Strength {
+	if c.Marked(WritePath) || c.Marked(Leader) {
+		return CoOccurrence
+	}
+	return No
+}
+
+// disksAreFast fires unless a slow disk, which is the better explanation, was seen.
+func disksAreFast(_, _ checks.Finding, all View) Strength {
+	if all.Bad("etcd-wal-fsync-slow") {
+		return No
+	}
+	return CoOccurrence
+}
+
+func ofScheduler(c, e checks.Finding, _ View) Strength {
+	return named(c, e, collectors.Scheduler, "kube-scheduler")
+}
+
+func ofControllers(c, e checks.Finding, _ View) Strength {
+	return named(c, e, collectors.Controllers, "kube-controller-manager")
+}
+
+// named fires where each finding is of the component or of its lease.
+func named(c, e checks.Finding, component collectors.Component, lease string) Strength {
+	is := func(f checks.Finding) bool {
+		if f.Target.Component == collectors.Leases {
+			return strings.HasSuffix(f.Target.Name, "/"+lease)
+		}
+		return f.Target.Component == component || f.Target.Component == collectors.Pods
+	}
+	if is(c) && is(e) {
+		return Direct
+	}
+	return No
+}
+
+// reachesNothing are the reasons of gaps that a dead peer leaves.
+var reachesNothing = []collectors.Reason{collectors.Unreachable, collectors.Timeout, collectors.ServerError, collectors.Absent}
+
+// throughAPI fires for gaps of what is asked through the API server: all but
+// etcd's own endpoints.
+func throughAPI(c, e checks.Finding, _ View) Strength {
+	if c.Status != checks.Critical || !slices.Contains(reachesNothing, e.Gap.Reason) {
+		return No
+	}
+	if c.Target.Name == "" || c.Target.Is(e.Target) || !strings.Contains(e.Gap.Detail, "etcd://") {
+		return CoOccurrence
+	}
+	return No
+}
+
+// throughEtcd fires for gaps that failed on the way to or in etcd.
+func throughEtcd(_, e checks.Finding, _ View) Strength {
+	if slices.Contains(reachesNothing, e.Gap.Reason) {
+		return CoOccurrence
+	}
+	return No
+}

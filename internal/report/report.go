@@ -1,0 +1,118 @@
+package report
+
+import (
+	"time"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/internal/vitals"
+)
+
+// SchemaVersion is of the JSON document. Within it, fields are only added.
+const SchemaVersion = "1"
+
+// A Report is the document of one run.
+type Report struct {
+	SchemaVersion   string          `json:"schemaVersion"`
+	Tool            Tool            `json:"tool"`
+	Cluster         Cluster         `json:"cluster"`
+	Source          string          `json:"source"`
+	StartedAt       time.Time       `json:"startedAt"`
+	DurationSeconds float64         `json:"durationSeconds"`
+	WindowSeconds   float64         `json:"windowSeconds"`
+	Status          checks.Status   `json:"status"`
+	Vitals          []vitals.Vital  `json:"vitals"`
+	Problems        []Problem       `json:"problems"`
+	Findings        []Finding       `json:"findings"`
+	Totals          Totals          `json:"totals"`
+	Cost            collectors.Cost `json:"cost"`
+}
+
+// Tool is the ktriage that made the report.
+type Tool struct {
+	Version string `json:"version"`
+}
+
+// Cluster is what was looked at.
+type Cluster struct {
+	Name         string    `json:"name"`
+	Server       string    `json:"server,omitempty"`
+	Distribution string    `json:"distribution"`
+	Version      string    `json:"version"`
+	Mode         string    `json:"mode"` // full, api-only (no etcd in reach), etcd-only (no API server in reach), managed, nothing
+	Nodes        int       `json:"nodes"`
+	Reached      []Reached `json:"reached"`
+}
+
+// Reached says how much of a component answered.
+type Reached struct {
+	Component collectors.Component `json:"component"`
+	Answered  int                  `json:"answered"`
+	Known     int                  `json:"known"`
+}
+
+// A Problem is trouble that nothing else explains.
+type Problem struct {
+	Check        checks.ID            `json:"check"`
+	Component    collectors.Component `json:"component"`
+	Target       collectors.Target    `json:"target"`
+	Status       checks.Status        `json:"status"`
+	Summary      string               `json:"summary"`
+	Evidence     []checks.Evidence    `json:"evidence"`
+	Because      string               `json:"because,omitempty"`
+	Also         []Also               `json:"also,omitempty"` // the same trouble on other targets
+	Symptoms     []Symptom            `json:"symptoms"`
+	AlsoPossible []Also               `json:"alsoPossible"` // what else could explain some symptom
+	Remedies     []Remedy             `json:"remedies"`
+	Doc          string               `json:"doc"` // the command that shows the rule's page
+}
+
+// Also names another finding.
+type Also struct {
+	Check   checks.ID         `json:"check"`
+	Target  collectors.Target `json:"target"`
+	Status  checks.Status     `json:"status"`
+	Summary string            `json:"summary"`
+}
+
+// A Symptom is a finding that the problem explains.
+type Symptom struct {
+	Check   checks.ID         `json:"check"`
+	Target  collectors.Target `json:"target"`
+	Status  checks.Status     `json:"status"`
+	Summary string            `json:"summary"`
+	Because string            `json:"because"`
+	// Of is its direct cause: 0 is the problem itself, n is symptoms[n-1].
+	Of int `json:"of"`
+}
+
+// A Remedy is one way on.
+type Remedy struct {
+	Title   string      `json:"title"`
+	Command string      `json:"command"`
+	Risk    checks.Risk `json:"risk"`
+	Recipe  string      `json:"recipe,omitempty"`
+}
+
+// A Finding is one verdict, whatever it is.
+type Finding struct {
+	Check     checks.ID            `json:"check"`
+	Component collectors.Component `json:"component"`
+	Target    collectors.Target    `json:"target"`
+	Status    checks.Status        `json:"status"`
+	Summary   string               `json:"summary"`
+	Gap       *collectors.Gap      `json:"gap,omitempty"`
+	Evidence  []checks.Evidence    `json:"evidence,omitempty"`
+	// Explained is set for a finding that is a symptom of a problem.
+	Explained bool `json:"explained,omitempty"`
+}
+
+// Totals counts the findings by status.
+type Totals struct {
+	OK         int `json:"ok"`
+	Info       int `json:"info"`
+	Warning    int `json:"warning"`
+	Critical   int `json:"critical"`
+	Unknown    int `json:"unknown"`
+	OutOfScope int `json:"outOfScope"`
+}

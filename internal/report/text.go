@@ -1,0 +1,289 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/fatih/color"
+
+	"github.com/ktriage/ktriage/checks"
+)
+
+// Text writes the report for a person at a terminal: one header, the problems
+// with the most important first, the vitals, the counts, and what is not known
+// and why. Nothing in it is told by colour alone.
+func Text(w io.Writer, r *Report, o Options) error {
+	t := newText(w, o)
+	t.header(r)
+	for _, p := range r.Problems {
+		t.line("")
+		t.problem(p)
+	}
+	if o.Advice {
+		t.advice(r)
+	}
+	t.unknown(r)
+	if len(r.Vitals) > 0 {
+		t.line("")
+		t.vitals(r.Vitals)
+	}
+	if o.Verbose {
+		t.all(r)
+	}
+	t.line("")
+	t.verdict(r)
+	return t.w.Flush()
+}
+
+type text struct {
+	w     *bufio.Writer
+	o     Options
+	width int
+}
+
+func newText(w io.Writer, o Options) *text {
+	return &text{w: bufio.NewWriter(w), o: o, width: cmp.Or(o.Width, 80)}
+}
+
+func (t *text) line(s string) { t.w.WriteString(strings.TrimRight(s, " ") + "\n") }
+
+// wrapped writes a paragraph behind a first prefix, its other lines behind rest.
+func (t *text) wrapped(first, rest, s string) {
+	for i, l := range wrap(s, t.width-len([]rune(rest))) {
+		if i == 0 {
+			t.line(first + l)
+		} else {
+			t.line(rest + l)
+		}
+	}
+}
+
+func (t *text) header(r *Report) {
+	c := r.Cluster
+	what := strings.TrimSpace(c.Distribution + " " + c.Version)
+	parts := []string{cmp.Or(clean(c.Name), "cluster")}
+	if what != "" {
+		parts = append(parts, clean(what))
+	}
+	if c.Nodes > 0 {
+		parts = append(parts, checks.Count(c.Nodes, "node"))
+	}
+	var reached []string
+	for _, x := range c.Reached {
+		reached = append(reached, fmt.Sprintf("%s %d/%d", x.Component, x.Answered, x.Known))
+	}
+	parts = append(parts, cmp.Or(strings.Join(reached, " "), "nothing reached"))
+	parts = append(parts, fmt.Sprintf("%.0fs window, took %.1fs", r.WindowSeconds, r.DurationSeconds))
+	if r.Source != "live" {
+		parts = append(parts, "from "+clean(r.Source)+" of "+r.StartedAt.Format(time.RFC3339))
+	}
+	t.wrapped("", "  ", strings.Join(parts, " · "))
+}
+
+const indent = "          "
+
+func (t *text) problem(p Problem) {
+	t.wrapped(t.status(p.Status, 10), indent, fmt.Sprintf("%s: %s", clean(p.Target.String()), clean(p.Summary)))
+	for _, e := range p.Evidence {
+		if e.Limit == "" && !t.o.Verbose {
+			continue
+		}
+		t.wrapped(indent+"- ", indent+"  ", evidence(e))
+	}
+	t.alsoOn(p.Also)
+	if len(p.Symptoms) > 0 {
+		t.line(indent + "explains:")
+		t.symptoms(p.Symptoms, 0, indent)
+	}
+	if len(p.AlsoPossible) > 0 {
+		var names []string
+		for _, a := range p.AlsoPossible {
+			names = append(names, fmt.Sprintf("%s on %s", a.Check, clean(a.Target.String())))
+		}
+		t.wrapped(indent, indent, "some of it could also come of "+checks.List(names, 3))
+	}
+	for i, r := range p.Remedies {
+		label := "next:  "
+		if i > 0 {
+			label = "       "
+		}
+		title := r.Title
+		if r.Risk != "" && r.Risk != checks.ReadOnly {
+			title += " (" + string(r.Risk) + ")"
+		}
+		if r.Command == "" {
+			t.wrapped(indent+label, indent+"       ", title)
+			continue
+		}
+		t.wrapped(indent+label, indent+"       ", title+":")
+		t.line(indent + "       $ " + t.paint(color.FgCyan, clean(r.Command)))
+	}
+	t.line(indent + t.paint(color.Faint, "rule:  "+p.Doc))
+}
+
+func evidence(e checks.Evidence) string {
+	s := fmt.Sprintf("%s %s", clean(e.Field), clean(e.Value))
+	if e.Limit != "" {
+		s += ", limit " + clean(e.Limit)
+		if e.Source != "" {
+			s += " (" + clean(e.Source) + ")"
+		}
+	}
+	return s
+}
+
+func (t *text) alsoOn(as []Also) {
+	const most = 4
+	for i, a := range as {
+		if i == most && !t.o.Verbose {
+			t.line(indent + fmt.Sprintf("and on %d more", len(as)-most))
+			return
+		}
+		t.wrapped(indent+"also ", indent+"     ", fmt.Sprintf("%s: %s", clean(a.Target.String()), clean(a.Summary)))
+	}
+}
+
+// symptoms writes the symptoms whose direct cause is of, each with its own
+// below it. Those of one check and one reason stand together.
+func (t *text) symptoms(ss []Symptom, of int, prefix string) {
+	type group struct {
+		first Symptom
+		index []int
+	}
+	var groups []*group
+	for i, s := range ss {
+		if s.Of != of {
+			continue
+		}
+		at := slices.IndexFunc(groups, func(g *group) bool {
+			if s.Status == checks.Unknown {
+				return g.first.Status == checks.Unknown && g.first.Because == s.Because
+			}
+			return g.first.Check == s.Check && g.first.Because == s.Because && g.first.Status.Bad() == s.Status.Bad()
+		})
+		if at < 0 {
+			groups = append(groups, &group{first: s, index: []int{i}})
+			continue
+		}
+		g := groups[at]
+		g.index = append(g.index, i)
+		if s.Status.Severity() > g.first.Status.Severity() {
+			g.first = s
+		}
+	}
+	for _, g := range groups {
+		s := g.first
+		body := fmt.Sprintf("%s %s: %s", s.Status, clean(s.Target.String()), clean(s.Summary))
+		if s.Status == checks.Unknown {
+			body = fmt.Sprintf("unknown: %s on %s", checks.Count(len(g.index), "check"), clean(s.Target.String()))
+			if n := targets(ss, g.index); n > 1 {
+				body = fmt.Sprintf("unknown: %s on %d targets", checks.Count(len(g.index), "check"), n)
+			}
+		} else if len(g.index) > 1 {
+			body += fmt.Sprintf(" (and %d more)", len(g.index)-1)
+		}
+		t.wrapped(prefix+"└ ", prefix+"  ", body)
+		t.wrapped(prefix+"  ", prefix+"  ", t.o.faint("because "+s.Because))
+		for _, i := range g.index {
+			t.symptoms(ss, i+1, prefix+"  ")
+		}
+	}
+}
+
+func targets(ss []Symptom, index []int) int {
+	seen := map[string]bool{}
+	for _, i := range index {
+		seen[ss[i].Target.String()] = true
+	}
+	return len(seen)
+}
+
+func (t *text) advice(r *Report) {
+	for _, f := range r.Findings {
+		if f.Status == checks.Info {
+			t.line("")
+			t.wrapped(t.status(f.Status, 10), indent, fmt.Sprintf("%s: %s", clean(f.Target.String()), clean(f.Summary)))
+			t.line(indent + t.paint(color.Faint, "rule:  ktriage explain "+string(f.Check)))
+		}
+	}
+}
+
+// unknown writes what is not known and nothing explains, grouped by what would
+// mend it: ten checks that lack one credential are one line.
+func (t *text) unknown(r *Report) {
+	type key struct{ reason, remedy, detail string }
+	var keys []key
+	byKey := map[key][]Finding{}
+	for _, f := range r.Findings {
+		if f.Status != checks.Unknown || f.Explained {
+			continue
+		}
+		k := key{reason: string(f.Gap.Reason), remedy: f.Gap.Remedy}
+		if k.remedy == "" {
+			k.detail = f.Gap.Detail
+		}
+		if byKey[k] == nil {
+			keys = append(keys, k)
+		}
+		byKey[k] = append(byKey[k], f)
+	}
+	for _, k := range keys {
+		fs := byKey[k]
+		var ids, on []string
+		for _, f := range fs {
+			if !slices.Contains(ids, string(f.Check)) {
+				ids = append(ids, string(f.Check))
+			}
+			if n := clean(f.Target.String()); !slices.Contains(on, n) {
+				on = append(on, n)
+			}
+		}
+		t.line("")
+		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s: %s: %s", checks.List(on, 3), k.reason, clean(fs[0].Gap.Detail)))
+		t.wrapped(indent+"so not judged: ", indent+"  ", checks.List(ids, 4))
+		if k.remedy != "" {
+			t.wrapped(indent+"to know:  ", indent+"          ", clean(k.remedy))
+		}
+	}
+}
+
+func (t *text) all(r *Report) {
+	t.line("")
+	for _, f := range r.Findings {
+		t.wrapped(t.status(f.Status, 11), indent+"  ", fmt.Sprintf("%s %s: %s", f.Check, clean(f.Target.String()), clean(f.Summary)))
+	}
+}
+
+func (t *text) verdict(r *Report) {
+	var per []string
+	for _, c := range componentsOf(r) {
+		per = append(per, fmt.Sprintf("%s %s", c, t.counts(r, func(f Finding) bool { return string(f.Component) == c })))
+	}
+	t.wrapped("checks:   ", indent, strings.Join(per, " · "))
+	n := r.Totals
+	switch {
+	case len(r.Problems) > 0:
+		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("%s: %d critical, %d warning; %d unknown", checks.Count(len(r.Problems), "problem"), n.Critical, n.Warning, n.Unknown))
+	case n.Unknown > 0:
+		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("no trouble in what was seen; %s not judged", checks.Count(n.Unknown, "verdict")))
+	case n.OK == 0:
+		t.wrapped(t.status(r.Status, 10), indent, "nothing was judged")
+	default:
+		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("no trouble found by %s", checks.Count(n.OK, "verdict")))
+	}
+}
+
+func componentsOf(r *Report) []string {
+	var out []string
+	for _, f := range r.Findings {
+		if !slices.Contains(out, string(f.Component)) {
+			out = append(out, string(f.Component))
+		}
+	}
+	return out
+}
