@@ -33,7 +33,7 @@ func Seconds(s float64) string {
 	switch a := math.Abs(s); {
 	case a >= 3600:
 		return Span(time.Duration(s * float64(time.Second)))
-	case a >= 100:
+	case a >= 99.5:
 		return fmt.Sprintf("%.0f s", s)
 	case a >= 1:
 		return fmt.Sprintf("%.2g s", s)
@@ -43,6 +43,8 @@ func Seconds(s float64) string {
 		return fmt.Sprintf("%.2g ms", s*1e3)
 	case a == 0:
 		return "0 s"
+	case a >= 99.5e-6:
+		return fmt.Sprintf("%.0f µs", s*1e6)
 	}
 	return fmt.Sprintf("%.2g µs", s*1e6)
 }

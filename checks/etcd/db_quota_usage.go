@@ -29,6 +29,7 @@ var DBQuotaUsage = &checks.Check{
 const (
 	// quotaWarn leaves time to find the writer by day.
 	// Source: openshift/cluster-etcd-operator, jsonnet/custom.libsonnet (65, 75, 85%).
+	quotaNote     = 0.65
 	quotaWarn     = 0.75
 	quotaCritical = 0.85
 	quotaSource   = "cluster-etcd-operator alerts"
@@ -38,7 +39,7 @@ func dbQuotaUsage(p *checks.Pass) {
 	for m, db := range checks.Each(p, etcd.DB) {
 		switch {
 		case db.Quota == 0:
-			p.Unknown(m, collectors.Gapf(collectors.Absent, "the database has %s; its quota is not known: member status tells it from etcd 3.6.6 on, and its metrics could not be read", checks.Bytes(db.Size)))
+			p.Unknown(m, collectors.Gapf(collectors.Absent, "the database has %s; its quota is not known: a member's status tells it from etcd 3.6.6 on, its metrics always", checks.Bytes(db.Size)).With("make its metrics reachable: grant get and create on pods/portforward in etcd's namespace"))
 			continue
 		case db.Quota < 0:
 			p.OK(m, "database has %s, without a quota", checks.Bytes(db.Size))
@@ -51,6 +52,8 @@ func dbQuotaUsage(p *checks.Pass) {
 			s, limit = checks.Critical, quotaCritical
 		case used >= quotaWarn:
 			s = checks.Warning
+		case used >= quotaNote:
+			s, limit = checks.Info, quotaNote
 		}
 		free := ""
 		if s != checks.OK {

@@ -8,5 +8,14 @@ import (
 
 // All lists the checks of this package.
 var All = []*checks.Check{
+	MemberUnreachable,
+	QuorumLost,
+	NoLeader,
+	LeaderFlapping,
+	WALFsyncSlow,
+	BackendCommitSlow,
 	DBQuotaUsage,
+	DBFragmented,
+	NoSpaceAlarm,
+	PeerRTTHigh,
 }

@@ -2,11 +2,10 @@ package etcd
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"net"
-	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ktriage/ktriage/collectors"
@@ -19,15 +18,8 @@ type listing struct {
 	Members []listed `json:"members"`
 }
 
-type header struct {
-	ClusterID uint64 `json:"cluster_id"`
-	MemberID  uint64 `json:"member_id"`
-	Revision  int64  `json:"revision"`
-	RaftTerm  uint64 `json:"raft_term"`
-}
-
 type listed struct {
-	ID         uint64   `json:"ID"`
+	ID         number64 `json:"ID"`
 	Name       string   `json:"name"`
 	PeerURLs   []string `json:"peerURLs"`
 	ClientURLs []string `json:"clientURLs"`
@@ -35,8 +27,8 @@ type listed struct {
 }
 
 // memberLists is what each endpoint that is known beforehand says of the
-// members: those given by flags, else those of etcd's pods. The first that
-// answers is believed.
+// members: those given by flags, else those of etcd's pods, else those that
+// the API servers use. The first that answers is believed.
 var memberLists = &collectors.Fact[listing]{
 	ID:    "etcd.member-lists",
 	Doc:   "the member list, as each endpoint that is known beforehand gives it",
@@ -67,9 +59,12 @@ func endpoints(s *collectors.Snapshot) []string {
 		urls = a.Endpoints
 	}
 	if len(urls) == 0 {
-		pods, _ := cluster.InRole(s, cluster.RoleEtcd)
+		pods, gap := cluster.InRole(s, cluster.RoleEtcd)
 		for _, p := range pods {
 			urls = append(urls, clientURL(p))
+		}
+		if gap != nil && gap.Reason == collectors.Absent {
+			urls = apiServersEtcd(s)
 		}
 	}
 	var out []string
@@ -85,7 +80,7 @@ func endpoints(s *collectors.Snapshot) []string {
 func clientURL(p cluster.Instance) string {
 	for _, flag := range []string{"advertise-client-urls", "listen-client-urls"} {
 		for u := range strings.SplitSeq(p.Flag(flag, ""), ",") {
-			if h, _, err := net.SplitHostPort(hostPort(u)); err == nil && h != "127.0.0.1" && h != "localhost" && h != "0.0.0.0" {
+			if usable(u) {
 				return u
 			}
 		}
@@ -94,6 +89,17 @@ func clientURL(p cluster.Instance) string {
 		return ""
 	}
 	return "https://" + net.JoinHostPort(p.HostIP, "2379")
+}
+
+// usable reports whether a URL, or a bare host:port, leads to one place from
+// anywhere. OpenShift's command lines have shell variables in them.
+func usable(u string) bool {
+	h, _, err := net.SplitHostPort(hostPort(u))
+	if err != nil || h == "" || h == "localhost" || strings.ContainsAny(h, "$(){}") {
+		return false
+	}
+	ip := net.ParseIP(h)
+	return ip == nil || !ip.IsLoopback() && !ip.IsUnspecified()
 }
 
 // hostPort returns host:port of a URL, or of a bare host:port.
@@ -110,7 +116,7 @@ func hostPort(u string) string {
 
 // A Member is one etcd member, as far as the member list and the pods tell.
 type Member struct {
-	Name    string // the member's name; for one that never started, its peer's address
+	Name    string // unlike every other's; of one that never started, its peer's address
 	ID      uint64 // 0 if the member list could not be had
 	Node    string
 	Listed  bool     // the cluster's own list has it
@@ -118,7 +124,8 @@ type Member struct {
 	Learner bool     // it has no vote
 	Client  string   // host:port for clients; empty if it never started
 	Pod     string   // namespace/name of its pod; empty if none is known
-	PodDown string   // why its pod does not run; empty if it runs or is not known
+	Waiting string   // why its container does not run: "CrashLoopBackOff"
+	Ready   bool     // its pod is ready; false where no pod is known
 	Metrics []string // front parts of the URLs of its metrics, the likeliest first
 }
 
@@ -127,7 +134,7 @@ type Membership struct {
 	ID      uint64 // of the cluster
 	Members []Member
 	// Listed says that the members come from etcd itself. Otherwise they are
-	// its pods, and why holds why it could not be asked.
+	// its pods, and Why holds why it could not be asked.
 	Listed bool
 	Why    *collectors.Gap
 }
@@ -165,27 +172,32 @@ var Members = &collectors.Fact[Membership]{
 				return fromList(l.Value, pods, nodes), nil
 			}
 		}
-		why := collectors.Gapf(collectors.NotAsked, "no endpoint of etcd is known")
-		if len(lists) > 0 {
-			why = lists[0].Gap
+		why := collectors.Gapf(collectors.Malformed, "etcd lists no members")
+		for _, l := range lists {
+			if l.Gap != nil {
+				why = l.Gap
+				break
+			}
 		}
 		if podGap != nil {
-			return Membership{}, why
+			return Membership{}, why.With(cmp.Or(why.Remedy, Remedy))
 		}
 		return fromPods(pods, why), nil
 	},
 }
 
 func fromList(l listing, pods []cluster.Instance, nodes cluster.Nodes) Membership {
-	m := Membership{ID: l.Header.ClusterID, Listed: true}
+	m := Membership{ID: uint64(l.Header.ClusterID), Listed: true}
 	for _, x := range l.Members {
-		o := Member{Name: x.Name, ID: x.ID, Listed: true, Started: x.Name != "", Learner: x.IsLearner}
-		if len(x.ClientURLs) > 0 {
-			o.Client = hostPort(x.ClientURLs[0])
+		o := Member{Name: x.Name, ID: uint64(x.ID), Listed: true, Started: x.Name != "", Learner: x.IsLearner}
+		for _, u := range x.ClientURLs {
+			if o.Client == "" || usable(u) && !usable(o.Client) {
+				o.Client = hostPort(u)
+			}
 		}
 		var hosts []string
 		for _, u := range slices.Concat(x.PeerURLs, x.ClientURLs) {
-			if h, _, err := net.SplitHostPort(hostPort(u)); err == nil {
+			if h, _, err := net.SplitHostPort(hostPort(u)); err == nil && usable(u) {
 				hosts = append(hosts, h)
 			}
 		}
@@ -195,38 +207,90 @@ func fromList(l listing, pods []cluster.Instance, nodes cluster.Nodes) Membershi
 		for _, h := range hosts {
 			o.Node = cmp.Or(o.Node, nodes.Addresses[h])
 		}
-		for _, p := range pods {
-			if p.Flag("name", "") == x.Name && x.Name != "" || slices.Contains(hosts, p.HostIP) {
-				o.setPod(p)
-			}
+		if p, ok := podOf(x.Name, hosts, pods); ok {
+			o.setPod(p)
 		}
-		if len(x.ClientURLs) > 0 {
+		if o.Client != "" {
 			// The client port serves the same metrics, to who has a client certificate.
 			o.Metrics = append(o.Metrics, "etcd://"+o.Client)
 		}
 		m.Members = append(m.Members, o)
 	}
+	m.tellApart()
 	return m
+}
+
+// podOf finds the pod of a member: by its name, else by an address of its.
+func podOf(name string, hosts []string, pods []cluster.Instance) (cluster.Instance, bool) {
+	for _, p := range pods {
+		if name != "" && p.Flag("name", "") == name {
+			return p, true
+		}
+	}
+	for _, p := range pods {
+		if slices.ContainsFunc(hosts, func(h string) bool { return sameHost(h, p.HostIP) }) {
+			return p, true
+		}
+	}
+	return cluster.Instance{}, false
+}
+
+// sameHost compares addresses: IPv6 has many spellings of one.
+func sameHost(a, b string) bool {
+	x, y := net.ParseIP(a), net.ParseIP(b)
+	return a == b || x != nil && x.Equal(y)
 }
 
 func fromPods(pods []cluster.Instance, why *collectors.Gap) Membership {
 	m := Membership{Why: why}
 	for _, p := range pods {
-		o := Member{Name: p.Flag("name", p.Name()), Started: true, Client: hostPort(clientURL(p))}
+		o := Member{Name: p.Flag("name", ""), Started: true, Client: hostPort(clientURL(p))}
+		if o.Name == "" || strings.ContainsAny(o.Name, "$(){}") {
+			o.Name = p.Name()
+		}
 		o.setPod(p)
 		m.Members = append(m.Members, o)
 	}
+	m.tellApart()
 	return m
 }
 
+// tellApart gives members that share a name, as those started without --name
+// may, names of their own: targets are told apart by name.
+func (m *Membership) tellApart() {
+	count := map[string]int{}
+	for _, x := range m.Members {
+		count[x.Name]++
+	}
+	for i := range m.Members {
+		x := &m.Members[i]
+		switch {
+		case count[x.Name] < 2 && x.Name != "":
+		case x.ID != 0:
+			x.Name = strings.TrimPrefix(fmt.Sprintf("%s@%x", x.Name, x.ID), "@")
+		default:
+			x.Name += "@" + cmp.Or(x.Pod, x.Client, strconv.Itoa(i))
+		}
+	}
+}
+
 func (m *Member) setPod(p cluster.Instance) {
-	m.Node, m.Pod = p.Node, p.Namespace+"/"+p.Pod
-	if !p.Ready {
-		m.PodDown = cmp.Or(p.Waiting, "not ready")
+	m.Node, m.Pod = cmp.Or(p.Node, m.Node), p.Namespace+"/"+p.Pod
+	m.Waiting, m.Ready = p.Waiting, p.Ready
+	for u := range strings.SplitSeq(p.Flag("listen-metrics-urls", ""), ",") {
+		scheme, rest, ok := strings.Cut(u, "://")
+		port := rest[strings.LastIndex(rest, ":")+1:]
+		if _, err := strconv.ParseUint(port, 10, 16); ok && err == nil && (scheme == "http" || scheme == "https") {
+			if pu := p.PodURL(scheme, port); !slices.Contains(m.Metrics, pu) {
+				m.Metrics = append(m.Metrics, pu)
+			}
+		}
 	}
-	if u, err := url.Parse(strings.Split(p.Flag("listen-metrics-urls", ""), ",")[0]); err == nil && u.Port() != "" {
-		m.Metrics = append(m.Metrics, p.PodURL(u.Scheme, u.Port()))
-	}
+}
+
+// Target is the member as a target.
+func (m Member) Target() collectors.Target {
+	return collectors.Target{Component: collectors.Etcd, Name: m.Name, Node: m.Node}
 }
 
 // MemberTargets are the members as targets; those that never started and
@@ -239,7 +303,7 @@ func MemberTargets(s *collectors.Snapshot) ([]collectors.Target, error) {
 	var out []collectors.Target
 	for _, x := range m.Members {
 		if x.Started {
-			out = append(out, collectors.Target{Component: collectors.Etcd, Name: x.Name, Node: x.Node})
+			out = append(out, x.Target())
 		}
 	}
 	return out, nil
@@ -254,11 +318,4 @@ func member(s *collectors.Snapshot, t collectors.Target) Member {
 		}
 	}
 	panic(fmt.Sprintf("%s is not a member", t))
-}
-
-func readJSON[T any](rs []collectors.Answered) (v T, err error) {
-	if err := json.Unmarshal(rs[0].Body, &v); err != nil {
-		return v, fmt.Errorf("%s: %w", rs[0].From, err)
-	}
-	return v, nil
 }

@@ -64,11 +64,14 @@ var DB = &collectors.Fact[Space]{
 			return sp, nil
 		case stGap == nil:
 			sp = Space{Size: st.DBSize, InUse: st.DBSizeInUse}
+			if sp.InUse == 0 {
+				sp.InUse = sp.Size // before 3.4 it does not tell
+			}
 			if quotaInStatusIsRight(st.Version) {
 				sp.Quota, sp.QuotaFrom = st.Quota, "member status"
 			}
 			return sp, nil
 		}
-		return sp, gap
+		return sp, failure(stGap, gap)
 	},
 }

@@ -1,0 +1,60 @@
+package etcd
+
+import (
+	_ "embed"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/etcd"
+)
+
+//go:embed backend_commit_slow.md
+var backendCommitSlowDoc string
+
+// BackendCommitSlow looks for databases that take long to reach the disk.
+var BackendCommitSlow = &checks.Check{
+	ID:        "etcd-backend-commit-slow",
+	Component: collectors.Etcd,
+	Title:     "every etcd member commits its database quickly",
+	Doc:       backendCommitSlowDoc,
+	Needs:     []collectors.Any{etcd.CommitLatency, etcd.ServerMetrics, etcd.Members},
+	Remedies: []checks.Remedy{
+		{Title: "on the node, see who else writes to the disk", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
+		{Title: "if the log syncs quickly and the file is mostly free pages, see what a defragmentation would do", Command: "ktriage plan etcd-defrag", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
+	},
+	Run: backendCommitSlow,
+}
+
+const (
+	commitWarn   = 0.25
+	commitSource = "etcd-mixin etcdHighCommitDurations"
+	// commitHealthy is the bucket's edge above the 25 ms of etcd's FAQ.
+	commitHealthy       = 0.032
+	commitHealthySource = "etcd FAQ: 99% under 25 ms"
+)
+
+var commitLimits = []checks.Limit{
+	{Seconds: commitWarn, Share: 0.01, Status: checks.Warning, Source: commitSource},
+	{Seconds: commitHealthy, Share: 0.01, Status: checks.Info, Source: commitHealthySource},
+}
+
+func backendCommitSlow(p *checks.Pass) {
+	w := newWritePath(p)
+	answers, _ := checks.All(p, etcd.CommitLatency)
+	for _, a := range answers {
+		if a.Gap == nil {
+			w.see(a.Target, checks.JudgeLatency(a.Value, commitLimits...).Status.Bad())
+		}
+	}
+	for m, l := range checks.Each(p, etcd.CommitLatency) {
+		j := checks.JudgeLatency(l, commitLimits...)
+		if j.Status == checks.Unknown {
+			p.Nothing(m, "nothing was committed %s", during(l, j))
+			continue
+		}
+		v := p.Judge(m, j.Status, "database commits take %s %s: %.0f of %.0f took over %s%s",
+			p99(j), during(l, j), j.Above, j.Count, checks.Seconds(j.Edge), unsure(j))
+		w.mark(v, m)
+		seeLatency(v, etcd.CommitLatency, j)
+	}
+}

@@ -1,0 +1,78 @@
+package etcd
+
+import (
+	_ "embed"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/etcd"
+)
+
+//go:embed wal_fsync_slow.md
+var walFsyncSlowDoc string
+
+// WALFsyncSlow looks for disks that hold up the write-ahead log, and tells
+// whether the cluster's writes wait for them.
+var WALFsyncSlow = &checks.Check{
+	ID:        "etcd-wal-fsync-slow",
+	Component: collectors.Etcd,
+	Title:     "every etcd member syncs its write-ahead log quickly",
+	Doc:       walFsyncSlowDoc,
+	Needs:     []collectors.Any{etcd.FsyncLatency, etcd.ServerMetrics, etcd.Members},
+	Remedies: []checks.Remedy{
+		{Title: "on the node, see who else writes to the disk", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
+		{Title: "see what the disk can do: 99% of the syncs should take under 10 ms", Command: "fio --name=wal --rw=write --ioengine=sync --fdatasync=1 --bs=2300 --size=22m --directory=/var/lib/etcd", Risk: checks.Disruptive},
+		{Title: "until etcd has a disk of its own, put it before others", Command: "ionice -c2 -n0 -p $(pgrep -x etcd)", Risk: checks.Safe},
+	},
+	Run: walFsyncSlow,
+}
+
+const (
+	// A sync of over a second is longer than the election timeout.
+	fsyncCritical = 1.0
+	fsyncWarn     = 0.5
+	fsyncSource   = "etcd-mixin etcdHighFsyncDurations"
+	// fsyncUneasy is a bucket's edge well above any disk that etcd is fit to
+	// run on; no public source has a number between 10 and 500 ms [exp].
+	fsyncUneasy       = 0.128
+	fsyncUneasySource = "heuristic"
+	// fsyncHealthy is the bucket's edge above the 10 ms of etcd's documentation.
+	fsyncHealthy       = 0.016
+	fsyncHealthySource = "etcd documentation, hardware: 99% under 10 ms"
+)
+
+var fsyncLimits = []checks.Limit{
+	{Seconds: fsyncCritical, Share: 0.01, Status: checks.Critical, Source: fsyncSource},
+	{Seconds: fsyncWarn, Share: 0.01, Status: checks.Warning, Source: fsyncSource},
+	{Seconds: fsyncUneasy, Share: 0.01, Status: checks.Warning, Source: fsyncUneasySource},
+	{Seconds: fsyncHealthy, Share: 0.01, Status: checks.Info, Source: fsyncHealthySource},
+}
+
+func walFsyncSlow(p *checks.Pass) {
+	w := newWritePath(p)
+	answers, _ := checks.All(p, etcd.FsyncLatency)
+	for _, a := range answers {
+		if a.Gap == nil {
+			w.see(a.Target, checks.JudgeLatency(a.Value, fsyncLimits...).Status.Bad())
+		}
+	}
+	for m, l := range checks.Each(p, etcd.FsyncLatency) {
+		j := checks.JudgeLatency(l, fsyncLimits...)
+		if j.Status == checks.Unknown {
+			p.Nothing(m, "nothing was written to the log %s", during(l, j))
+			continue
+		}
+		status, note := j.Status, ""
+		if status.Bad() {
+			note = w.note(m)
+			if !w.on(m) {
+				// The others make a majority without it.
+				status = min(status, checks.Warning)
+			}
+		}
+		v := p.Judge(m, status, "log syncs take %s %s: %.0f of %.0f took over %s%s",
+			p99(j), during(l, j), j.Above, j.Count, checks.Seconds(j.Edge), note+unsure(j))
+		w.mark(v, m)
+		seeLatency(v, etcd.FsyncLatency, j)
+	}
+}

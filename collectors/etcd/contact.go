@@ -1,0 +1,151 @@
+package etcd
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// A Contact is whether a member answers, in whatever way. At most one of By,
+// Down and Gap is set.
+type Contact struct {
+	By   string        // what it answered with: "its status"; empty if it did not
+	Took time.Duration // of its status; 0 if that is not what it answered with
+	// Down is the evidence that it does not run, or is cut off from the
+	// others: more than that we could not reach it.
+	Down string
+	// Gap is why nothing is known: we did not reach it, and nothing says that
+	// the others do not.
+	Gap *collectors.Gap
+}
+
+// Reached tells which members answer, and of those that do not whether they
+// are down or only out of our reach.
+var Reached = &collectors.Fact[Contact]{
+	ID:      "etcd.contact",
+	Doc:     "whether each member answers in any way, and if not, whether there is evidence that it is down",
+	Needs:   []collectors.Any{Members, Status, ServerMetrics, PeerMetrics, HealthEndpoint, WhoIsWho},
+	Targets: MemberTargets,
+	Derive: func(s *collectors.Snapshot, t collectors.Target) (Contact, error) {
+		m := member(s, t)
+		st, stGap := Status.Of(s, t)
+		sv, svGap := ServerMetrics.Of(s, t)
+		_, hGap := HealthEndpoint.Of(s, t)
+		connected, cut := peersSay(s, t)
+		why := failure(stGap, svGap)
+		silent := svGap == nil && sv.Lost != nil
+		switch {
+		case silent && connected == 0 && cut > 0:
+			return Contact{Down: fmt.Sprintf("it stopped answering while it was watched, and %s: %s", lost(cut), sv.Lost.Detail)}, nil
+		case stGap == nil:
+			return Contact{By: "its status", Took: st.Took}, nil
+		case svGap == nil && !silent:
+			return Contact{By: "its metrics"}, nil
+		case hGap == nil && !silent:
+			return Contact{By: "its health endpoint"}, nil
+		case silent:
+			why = sv.Lost
+		}
+		rpc, scrape := others(s, t)
+		switch {
+		case connected > 0 && cut == 0:
+			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %d of its peers are connected to it", connected))}, nil
+		case connected > 0:
+			return Contact{Gap: also(why, fmt.Sprintf("%d of its peers are connected to it and %d are not", connected, cut))}, nil
+		case m.Waiting != "":
+			return Contact{Down: fmt.Sprintf("its pod %s does not run: %s", m.Pod, m.Waiting)}, nil
+		case cut > 0:
+			return Contact{Down: fmt.Sprintf("%s, and it does not answer us: %s", lost(cut), why.Detail)}, nil
+		case m.Pod != "" && !m.Ready:
+			return Contact{Down: fmt.Sprintf("its pod %s is not ready, and it does not answer us: %s", m.Pod, why.Detail)}, nil
+		case rpc && noAnswer(stGap):
+			return Contact{Down: stGap.Detail}, nil
+		case scrape && noAnswer(svGap) && m.Pod == "":
+			return Contact{Down: svGap.Detail}, nil
+		}
+		// A port-forward that fails may fail at the kubelet: with a pod that
+		// is ready this is no evidence.
+		return Contact{Gap: why}, nil
+	},
+}
+
+// peersSay counts the members that answer and have a connection to the
+// target, and those that lost it.
+func peersSay(s *collectors.Snapshot, t collectors.Target) (connected, cut int) {
+	who, _ := WhoIsWho.One(s)
+	id := who.IDs[t.Name]
+	peers, _ := PeerMetrics.Answers(s)
+	if id == 0 {
+		return 0, 0
+	}
+	for _, p := range peers {
+		if p.Target.Is(t) || p.Gap != nil {
+			continue
+		}
+		if sv, gap := ServerMetrics.Of(s, p.Target); gap != nil || sv.Lost != nil {
+			continue
+		}
+		active, ever := p.Value.Active[id]
+		switch {
+		case active:
+			connected++
+		case ever, p.Value.Known[id]:
+			cut++
+		}
+	}
+	return connected, cut
+}
+
+// others reports whether any other member answers gRPC, and metrics.
+func others(s *collectors.Snapshot, t collectors.Target) (rpc, scrape bool) {
+	sts, _ := Status.Answers(s)
+	for _, a := range sts {
+		rpc = rpc || a.Gap == nil && !a.Target.Is(t)
+	}
+	svs, _ := ServerMetrics.Answers(s)
+	for _, a := range svs {
+		scrape = scrape || a.Gap == nil && !a.Target.Is(t)
+	}
+	return rpc, scrape
+}
+
+// noAnswer reports whether a gap means that the member was asked and did not
+// answer, rather than that we may not, or could not, ask.
+func noAnswer(g *collectors.Gap) bool {
+	return g != nil && (g.Reason == collectors.Unreachable || g.Reason == collectors.Timeout)
+}
+
+// failure picks the gap that says most of why a member did not answer.
+func failure(status, metrics *collectors.Gap) *collectors.Gap {
+	switch {
+	case noAnswer(status), metrics == nil:
+		return status
+	case status == nil:
+		return metrics
+	case noAnswer(metrics):
+		return metrics.With(cmp.Or(metrics.Remedy, status.Remedy))
+	}
+	g := *status
+	if g.Detail != metrics.Detail {
+		g.Detail += "; " + metrics.Detail
+	}
+	if g.Remedy == "" {
+		g.Remedy = metrics.Remedy
+	}
+	return &g
+}
+
+func also(g *collectors.Gap, what string) *collectors.Gap {
+	c := *g
+	c.Detail += "; " + what
+	return &c
+}
+
+func lost(peers int) string {
+	if peers == 1 {
+		return "1 peer lost its connection to it"
+	}
+	return fmt.Sprintf("%d peers lost their connections to it", peers)
+}
