@@ -61,13 +61,18 @@ func Facts(checks []*Check) []collectors.Any {
 }
 
 // Worst returns the status that a report as a whole has: critical, unknown,
-// warning or ok, whichever is worst in that order.
+// warning or ok, whichever is worst in that order. Where nothing was judged it
+// is unknown: no bad news from nobody is not good news.
 func Worst(fs []Finding) Status {
-	worst := OK
+	worst, judged := OK, false
 	for _, f := range fs {
+		judged = judged || f.Status != OutOfScope && f.Status != Unknown
 		if f.Status.Severity() > worst.Severity() && f.Status != Info {
 			worst = f.Status
 		}
+	}
+	if !judged && worst == OK {
+		return Unknown
 	}
 	return worst
 }

@@ -201,15 +201,19 @@ func Surely(_, _ checks.Finding, _ View) Strength { return Direct }
 // what explains it, lead back to the finding itself.
 func choose(fs []checks.Finding, incoming [][]edge) []*edge {
 	parent := make([]*edge, len(fs))
+	behind := make([]int, len(fs))
+	for i := range fs {
+		behind[i] = ancestors(incoming, i)
+	}
 	for e := range fs {
 		es := slices.Clone(incoming[e])
 		slices.SortStableFunc(es, func(a, b edge) int {
 			return cmp.Or(
 				-cmp.Compare(a.strength, b.strength),
-				-cmp.Compare(fs[a.cause].Status.Severity(), fs[b.cause].Status.Severity()),
-				// The nearer cause: the one that itself has a cause stands
+				// The nearer cause, that with the most behind it: it stands
 				// between the root and this finding.
-				-cmp.Compare(min(1, len(incoming[a.cause])), min(1, len(incoming[b.cause]))),
+				-cmp.Compare(behind[a.cause], behind[b.cause]),
+				-cmp.Compare(fs[a.cause].Status.Severity(), fs[b.cause].Status.Severity()),
 			)
 		})
 		for _, c := range es {
@@ -220,6 +224,22 @@ func choose(fs []checks.Finding, incoming [][]edge) []*edge {
 		}
 	}
 	return parent
+}
+
+// ancestors counts the findings that could, directly or not, explain one.
+func ancestors(incoming [][]edge, i int) int {
+	seen := map[int]bool{i: true}
+	todo := []int{i}
+	for len(todo) > 0 {
+		i, todo = todo[0], todo[1:]
+		for _, e := range incoming[i] {
+			if !seen[e.cause] {
+				seen[e.cause] = true
+				todo = append(todo, e.cause)
+			}
+		}
+	}
+	return len(seen) - 1
 }
 
 // leadsTo reports whether i is explained, directly or not, by e.

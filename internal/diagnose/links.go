@@ -56,8 +56,10 @@ var Links = []Link{
 	// From etcd up to the clients.
 	{ID: "E19", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio"}, When: onWritePath,
 		Because: "the API server waits for etcd"},
-	{ID: "E19b", Causes: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-leader-flapping", "etcd-no-leader", "etcd-peer-rtt-high", "etcd-proposals-pending", "etcd-apply-lag"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing"}, When: Anywhere,
+	{ID: "E19b", Causes: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-peer-rtt-high", "etcd-proposals-pending", "etcd-apply-lag"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing"}, When: Anywhere,
 		Because: "the API server waits for etcd"},
+	{ID: "E19c", Causes: ids{"etcd-leader-flapping", "etcd-no-leader"}, Effects: ids{"apiserver-etcd-latency", "apiserver-readyz-check-failing"}, When: disksAreFast,
+		Because: "the API server waits for etcd to elect a leader"},
 	{ID: "E21", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio", "apiserver-webhook-latency-gap", "apiserver-requests-terminated"}, When: SamePlace,
 		Because: "requests take as long as the store under them"},
 	{ID: "E21r", Causes: ids{"apiserver-readyz-check-failing"}, Effects: ids{"apiserver-livez-failing", "apiserver-5xx-ratio"}, When: SamePlace,

@@ -1,0 +1,187 @@
+package diagnose
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+)
+
+func finding(id checks.ID, s checks.Status, target string, marks ...string) checks.Finding {
+	c, name, _ := strings.Cut(target, "/")
+	f := checks.Finding{Check: id, Status: s, Target: collectors.Target{Component: collectors.Component(c), Name: name}, Marks: marks}
+	if s == checks.Unknown {
+		f.Gap = &collectors.Gap{Reason: collectors.Unreachable, Detail: "refused"}
+	}
+	return f
+}
+
+// show writes a diagnosis as an indented tree.
+func show(d Diagnosis) string {
+	var b strings.Builder
+	name := func(f checks.Finding) string { return fmt.Sprintf("%s %s %s", f.Status, f.Check, f.Target) }
+	for _, p := range d.Problems {
+		fmt.Fprintln(&b, name(p.Root))
+		for _, s := range p.Siblings {
+			fmt.Fprintln(&b, "+", name(s))
+		}
+		var below func(of int, indent string)
+		below = func(of int, indent string) {
+			for i, s := range p.Symptoms {
+				if s.Of == of {
+					fmt.Fprintln(&b, indent+name(s.Finding))
+					below(i+1, indent+"  ")
+				}
+			}
+		}
+		below(0, "  ")
+		for _, a := range p.AlsoPossible {
+			fmt.Fprintln(&b, "  or", name(a))
+		}
+	}
+	for _, f := range d.Unknown {
+		fmt.Fprintln(&b, name(f))
+	}
+	return b.String()
+}
+
+func TestSlowDiskIsOneProblem(t *testing.T) {
+	got := show(Diagnose([]checks.Finding{
+		finding("apiserver-etcd-latency", checks.Critical, "apiserver/cp-1"),
+		finding("apiserver-write-latency-slo", checks.Critical, "apiserver/cp-1"),
+		finding("etcd-backend-commit-slow", checks.Warning, "etcd/cp-1"),
+		finding("etcd-leader-flapping", checks.Warning, "etcd"),
+		finding("etcd-wal-fsync-slow", checks.Critical, "etcd/cp-1", Leader, WritePath),
+		finding("etcd-wal-fsync-slow", checks.Warning, "etcd/cp-2", WritePath),
+		finding("lease-renew-slow", checks.Warning, "leases/kube-system/kube-scheduler"),
+		finding("etcd-db-quota-usage", checks.OK, "etcd/cp-1"),
+	}, Links))
+	want := `critical etcd-wal-fsync-slow etcd/cp-1
++ warning etcd-wal-fsync-slow etcd/cp-2
+  critical apiserver-etcd-latency apiserver/cp-1
+    critical apiserver-write-latency-slo apiserver/cp-1
+      warning lease-renew-slow leases/kube-system/kube-scheduler
+  warning etcd-backend-commit-slow etcd/cp-1
+  warning etcd-leader-flapping etcd
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestASingleSlowFollowerExplainsNothingElse(t *testing.T) {
+	d := Diagnose([]checks.Finding{
+		finding("apiserver-etcd-latency", checks.Critical, "apiserver/cp-1"),
+		finding("etcd-wal-fsync-slow", checks.Warning, "etcd/cp-3"),
+	}, Links)
+	if len(d.Problems) != 2 || d.Problems[0].Root.Check != "apiserver-etcd-latency" {
+		t.Error(show(d))
+	}
+}
+
+func TestGapsOfADeadMemberAreItsSymptoms(t *testing.T) {
+	got := show(Diagnose([]checks.Finding{
+		finding("etcd-db-quota-usage", checks.Unknown, "etcd/cp-3"),
+		finding("etcd-member-unreachable", checks.Warning, "etcd/cp-3"),
+		finding("etcd-wal-fsync-slow", checks.Unknown, "etcd/cp-2"),
+	}, Links))
+	want := `warning etcd-member-unreachable etcd/cp-3
+  unknown etcd-db-quota-usage etcd/cp-3
+unknown etcd-wal-fsync-slow etcd/cp-2
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestOwnEvidenceIsNotFoldedAwayByCoOccurrence(t *testing.T) {
+	links := []Link{{Causes: ids{"a"}, Effects: ids{"b"}, When: Anywhere}}
+	if d := Diagnose([]checks.Finding{finding("a", checks.Critical, "etcd"), finding("b", checks.Critical, "etcd", OwnEvidence)}, links); len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+	links[0].When = Surely
+	if d := Diagnose([]checks.Finding{finding("a", checks.Critical, "etcd"), finding("b", checks.Critical, "etcd", OwnEvidence)}, links); len(d.Problems) != 1 {
+		t.Error(show(d))
+	}
+}
+
+func TestTheOtherPossibleCauseIsNamed(t *testing.T) {
+	links := []Link{{Causes: ids{"a"}, Effects: ids{"c"}, When: Surely}, {Causes: ids{"b"}, Effects: ids{"c"}, When: Anywhere}}
+	got := show(Diagnose([]checks.Finding{finding("a", checks.Warning, "etcd"), finding("b", checks.Critical, "etcd"), finding("c", checks.Warning, "etcd")}, links))
+	want := "critical b etcd\nwarning a etcd\n  warning c etcd\n  or critical b etcd\n"
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestAPredicateThatPanicsHasNoEvidence(t *testing.T) {
+	links := []Link{{Causes: ids{"a"}, Effects: ids{"b"}, When: func(_, _ checks.Finding, _ View) Strength { panic("no") }}}
+	if d := Diagnose([]checks.Finding{finding("a", checks.Critical, "etcd"), finding("b", checks.Critical, "etcd")}, links); len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+}
+
+// TestNothingIsDroppedOrDoubled holds for any findings and any links, those
+// that go in circles included.
+func TestNothingIsDroppedOrDoubled(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var fs []checks.Finding
+		for i := range 1 + r.IntN(12) {
+			fs = append(fs, finding(checks.ID(rune('a'+r.IntN(5))), checks.Status(r.IntN(6)), fmt.Sprintf("etcd/%d", i)))
+		}
+		var links []Link
+		for range r.IntN(12) {
+			s := Strength(r.IntN(4))
+			links = append(links, Link{Causes: ids{checks.ID(rune('a' + r.IntN(5)))}, Effects: ids{checks.ID(rune('a' + r.IntN(5)))}, Gaps: r.IntN(4) == 0, When: s.always})
+		}
+		d := Diagnose(fs, links)
+		var got []string
+		add := func(f checks.Finding) { got = append(got, string(f.Check)+f.Target.Name) }
+		for _, p := range d.Problems {
+			add(p.Root)
+			for _, s := range p.Siblings {
+				add(s)
+			}
+			for i, s := range p.Symptoms {
+				add(s.Finding)
+				if s.Of > i {
+					t.Fatalf("a symptom stands before its cause:\n%s", show(d))
+				}
+			}
+		}
+		for _, f := range slices.Concat(d.Unknown, d.Rest) {
+			add(f)
+		}
+		var want []string
+		for _, f := range fs {
+			want = append(want, string(f.Check)+f.Target.Name)
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("-want +got:\n%s\n%s", diff, show(d))
+		}
+	}
+}
+
+func TestLinksAreComplete(t *testing.T) {
+	seen := map[string]bool{}
+	for _, l := range Links {
+		if l.ID == "" || seen[l.ID] || l.Because == "" || len(l.Causes) == 0 || !l.Gaps && len(l.Effects) == 0 {
+			t.Errorf("link %q lacks an ID of its own, a reason, causes or effects", l.ID)
+		}
+		seen[l.ID] = true
+		for _, c := range l.Causes {
+			if slices.Contains(l.Effects, c) {
+				t.Errorf("link %s says that %s explains itself", l.ID, c)
+			}
+		}
+	}
+}
