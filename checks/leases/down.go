@@ -15,7 +15,7 @@ import (
 // DownNeeds are the facts that Down reads: those of the component, and of a
 // neighbour by which it is known whether the way to a node works.
 func DownNeeds(e, neighbour *leases.Elected) []collectors.Any {
-	return []collectors.Any{e.Instances, e.Health, e.Leads, leases.Leases, neighbour.Health}
+	return []collectors.Any{e.Instances, e.Health, leases.Leases, neighbour.Health}
 }
 
 // Down judges whether a component has healthy instances, by what each says of
@@ -53,7 +53,7 @@ func Down(p *checks.Pass, e, neighbour *leases.Elected) {
 		if s.is == dead {
 			st = checks.Warning
 		}
-		v := p.Judge(s.target, st, "%s", s.words(up, len(states))).Saw(e.Instances, "ready", fmt.Sprint(s.ready), "", "")
+		v := p.Judge(s.target, st, "%s", s.words(len(states)-count(states, dead), len(states))).Saw(e.Instances, "ready", fmt.Sprint(s.ready), "", "")
 		if s.health != "" {
 			v.Saw(e.Health, "/healthz", s.health, "200", "")
 		}
@@ -223,9 +223,9 @@ func reached(p *checks.Pass, es ...*leases.Elected) map[string]bool {
 	return out
 }
 
-func (s state) words(up, all int) string {
+func (s state) words(left, all int) string {
 	if s.is == dead {
-		return fmt.Sprintf("%s; %d of %d instances work", s.why, up, all)
+		return fmt.Sprintf("%s; %d of %d instances are left", s.why, left, all)
 	}
 	return s.why
 }

@@ -151,10 +151,22 @@ const merged = "kube:"
 
 // WindowFact makes a fact of what each instance's metrics say over the window.
 func WindowFact[T any](e *Elected, id, doc string, read func(metrics.Window) (T, error), want ...metrics.Select) *collectors.Fact[T] {
-	return collectors.WindowFact(string(e.Component)+"."+id, doc, []collectors.Any{cluster.WhatKind, cluster.Instances}, e.MetricsTargets,
+	f := collectors.WindowFact(string(e.Component)+"."+id, doc, []collectors.Any{cluster.WhatKind, cluster.Instances}, e.MetricsTargets,
 		func(_ *collectors.Snapshot, t collectors.Target) []collectors.Request {
 			return collectors.Scrapes(t.Addr+"/metrics", nil, want...)
 		}, read)
+	readWindow := f.Read
+	f.Read = func(rs []collectors.Answered) (T, error) {
+		for _, r := range rs {
+			if r.Gap == nil || r.Gap.Reason != collectors.Absent {
+				return readWindow(rs)
+			}
+		}
+		// A pod always has the path; EKS has it from some platform versions on.
+		var none T
+		return none, &collectors.Gap{Reason: collectors.OutOfScope, Detail: "its metrics are not served here: " + rs[0].Gap.Detail}
+	}
+	return f
 }
 
 // own is WindowFact for families that tell of a process rather than of a

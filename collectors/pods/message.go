@@ -55,7 +55,9 @@ func ParseMessage(msg string) (nodes int, reasons []Reason) {
 		return 0, []Reason{newReason(0, msg)}
 	}
 	_, all, _ := strings.Cut(head, "/")
-	nodes, _ = strconv.Atoi(all)
+	if n, err := strconv.Atoi(all); err == nil && n > 0 {
+		nodes = n
+	}
 	rest = strings.TrimSpace(rest)
 	// What follows the sentence is about preemption, which says the same again.
 	rest, _, _ = strings.Cut(rest, ". ")

@@ -1,0 +1,29 @@
+package controllers
+
+import (
+	_ "embed"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/checks/leases"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/controllers"
+	"github.com/ktriage/ktriage/collectors/scheduler"
+)
+
+//go:embed down.md
+var downDoc string
+
+// Down looks for controller managers that do not work.
+var Down = &checks.Check{
+	ID:        "kcm-down",
+	Component: collectors.Controllers,
+	Title:     "every controller manager is healthy",
+	Doc:       downDoc,
+	Needs:     leases.DownNeeds(controllers.Elected, scheduler.Elected),
+	Remedies: []checks.Remedy{
+		{Title: "see the pods and how they ended", Command: "kubectl -n kube-system get pods -l component=kube-controller-manager -o wide", Risk: checks.ReadOnly},
+		{Title: "read the log of the container that ended", Command: "kubectl -n kube-system logs -l component=kube-controller-manager --previous --tail=50 --prefix", Risk: checks.ReadOnly},
+		{Title: "on the node, see whether its manifest and its certificate are in order", Command: "ls -l /etc/kubernetes/manifests/kube-controller-manager.yaml; kubeadm certs check-expiration", Risk: checks.ReadOnly},
+	},
+	Run: func(p *checks.Pass) { leases.Down(p, controllers.Elected, scheduler.Elected) },
+}

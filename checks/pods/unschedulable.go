@@ -1,0 +1,188 @@
+package pods
+
+import (
+	"cmp"
+	_ "embed"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/cluster"
+	"github.com/ktriage/ktriage/collectors/leases"
+	"github.com/ktriage/ktriage/collectors/pods"
+	"github.com/ktriage/ktriage/collectors/scheduler"
+)
+
+//go:embed unschedulable.md
+var unschedulableDoc string
+
+// Unschedulable looks for pods for which the scheduler finds no node. That is
+// a matter of the pods and the nodes, not of the control plane.
+var Unschedulable = &checks.Check{
+	ID:        "scheduler-unschedulable-pods",
+	Component: collectors.Pods,
+	Title:     "every pod that the scheduler looked at fits on a node",
+	Doc:       unschedulableDoc,
+	Needs:     []collectors.Any{pods.Pending, scheduler.Pending, scheduler.Elected.Leads, leases.Leases, cluster.WhatKind},
+	Remedies: []checks.Remedy{
+		{Title: "see each of them and why no node takes it", Command: "ktriage pending", Risk: checks.ReadOnly},
+		{Title: "read the scheduler's account", Command: "kubectl get events -A --field-selector reason=FailedScheduling", Risk: checks.ReadOnly},
+		{Title: "see what is left on the nodes", Command: "kubectl describe nodes | grep -A8 'Allocated resources'", Risk: checks.ReadOnly},
+	},
+	Run: unschedulable,
+}
+
+const (
+	// firm is after how long nothing can be expected of a node autoscaler any
+	// more; it is also how often the scheduler tries every pod again, whatever
+	// happened. Source: k8s.io/kubernetes, pkg/scheduler/backend/queue,
+	// DefaultPodMaxInUnschedulablePodsDuration.
+	firm = 5 * time.Minute
+	// brief is for how long pods of a rolling update may wait for those that
+	// they replace, whose grace period is 30 s by default.
+	brief      = 30 * time.Second
+	firmSource = "kube-scheduler flushes unschedulable pods every 5 min"
+)
+
+func unschedulable(p *checks.Pass) {
+	c, gap := checks.One(p, pods.Pending)
+	if gap != nil {
+		unlisted(p, gap)
+		return
+	}
+	groups := slices.Concat(c.By(pods.Unschedulable), c.By(pods.Failing))
+	slices.SortStableFunc(groups, func(a, b pods.Group) int { return cmp.Compare(b.Count, a.Count) })
+	var n, past30s, past5m int
+	var oldest time.Duration
+	for _, g := range groups {
+		n, past30s, past5m = n+g.Count, past30s+g.Past30s, past5m+g.Past5m
+		oldest = max(oldest, g.Oldest)
+	}
+	if n == 0 {
+		p.OK(pods.All, "of %s none is refused by all nodes", checks.Count(c.Total, "pending pod")).
+			Saw(pods.Pending, "unschedulable", "0", "", "")
+		return
+	}
+	waits := autoscaler(p)
+	status, limit := checks.Info, brief
+	switch {
+	case past5m > 0, past30s > 0 && waits == "":
+		status = checks.Warning
+	}
+	if waits != "" {
+		limit = firm
+	}
+	v := p.Judge(pods.All, status, "%s on no node, for up to %s: %s", fit(n), checks.Span(oldest), describe(groups)).
+		Saw(pods.Pending, "unschedulable", fmt.Sprint(n), "0", "").
+		Saw(pods.Pending, "oldest", checks.Span(oldest), checks.Span(limit), firmSource).
+		Number("pods", float64(n)).Number("oldest", oldest.Seconds())
+	if waits != "" {
+		v.Saw(leases.Leases, "nodes may be added by", waits, "", "")
+	}
+	for _, held := range bySchedulers(p) {
+		v.Saw(scheduler.Pending, "unschedulable, by "+held.name, fmt.Sprint(held.n), "", "")
+	}
+	for _, g := range groups[:min(len(groups), 5)] {
+		v.Mark("reason=" + string(g.Reasons[0].Kind))
+		v.Saw(pods.Pending, g.Key, checks.Count(g.Count, "pod"), "", "")
+	}
+}
+
+func fit(n int) string {
+	if n == 1 {
+		return "1 pod fits"
+	}
+	return fmt.Sprintf("%d pods fit", n)
+}
+
+// describe says of the largest groups what keeps them from nodes.
+func describe(groups []pods.Group) string {
+	const most = 3
+	var out []string
+	for _, g := range groups[:min(len(groups), most)] {
+		s := because(g) + " (" + g.Example + ")"
+		if len(groups) > 1 {
+			s = fmt.Sprintf("%d for %s", g.Count, s)
+		}
+		out = append(out, s)
+	}
+	if more := len(groups) - most; more > 0 {
+		out = append(out, fmt.Sprintf("and %s more", checks.Count(more, "reason")))
+	}
+	return strings.Join(out, ", ")
+}
+
+// because writes the reasons of a group's example: "insufficient cpu on 3 of 5
+// nodes, untolerated taint {a: b} on 2".
+func because(g pods.Group) string {
+	const most = 3
+	var out []string
+	for i, r := range g.Reasons[:min(len(g.Reasons), most)] {
+		switch {
+		case r.Nodes == 0:
+			out = append(out, r.Text)
+		case i == 0 && g.Nodes > 0:
+			out = append(out, fmt.Sprintf("%s on %d of %s", r.Text, r.Nodes, checks.Count(g.Nodes, "node")))
+		default:
+			out = append(out, fmt.Sprintf("%s on %d", r.Text, r.Nodes))
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+// autoscalers are the leases of programs that add nodes for pods that fit on
+// none.
+var autoscalers = []string{"cluster-autoscaler", "karpenter-leader-election"}
+
+// autoscaler names what may add nodes for pods that wait, or returns "".
+func autoscaler(p *checks.Pass) string {
+	if k, gap := checks.One(p, cluster.WhatKind); gap == nil && k.Managed() {
+		return string(k.Distribution) // which may do so without a trace in the cluster
+	}
+	h, gap := checks.One(p, leases.Leases)
+	if gap != nil {
+		return ""
+	}
+	for _, l := range h.Leases {
+		if slices.Contains(autoscalers, l.Name) && l.Fresh(h.At) {
+			return l.ID()
+		}
+	}
+	return ""
+}
+
+type holds struct {
+	name string
+	n    float64
+}
+
+// bySchedulers is how many pods each leading scheduler holds as unschedulable.
+func bySchedulers(p *checks.Pass) []holds {
+	var out []holds
+	qs, _ := checks.All(p, scheduler.Pending)
+	for _, q := range qs {
+		if l, gap := checks.Of(p, scheduler.Elected.Leads, q.Target); q.Gap == nil && gap == nil && l.Leads {
+			out = append(out, holds{q.Target.Name, q.Value.Now.Unschedulable})
+		}
+	}
+	return out
+}
+
+// unlisted judges by the scheduler's own count, which does not tell for how
+// long a pod has waited.
+func unlisted(p *checks.Pass, gap *collectors.Gap) {
+	for _, h := range bySchedulers(p) {
+		if h.n == 0 {
+			p.OK(pods.All, "the scheduler on %s holds no pod that fits nowhere (the pods themselves: %s)", h.name, gap.Reason).
+				Saw(scheduler.Pending, "unschedulable", "0", "", "")
+			return
+		}
+		p.Unknown(pods.All, &collectors.Gap{Reason: gap.Reason, Remedy: gap.Remedy,
+			Detail: fmt.Sprintf("the scheduler on %s holds %s that no node takes; since when is not known: %s", h.name, checks.Count(h.n, "pod"), gap.Detail)})
+		return
+	}
+	p.Unknown(pods.All, gap)
+}
