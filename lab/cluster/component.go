@@ -22,6 +22,8 @@ const (
 	Scheduler         Kind = "kube-scheduler"
 )
 
+func kinds() []Kind { return []Kind{Etcd, APIServer, ControllerManager, Scheduler} }
+
 // Component is one instance of a component: on a node there is one of a kind.
 type Component struct {
 	Kind Kind
@@ -30,16 +32,16 @@ type Component struct {
 }
 
 // Components lists the instances of a kind; of every kind if none is named.
-func (o Options) Components(kinds ...Kind) []Component {
-	if len(kinds) == 0 {
-		kinds = []Kind{Etcd, APIServer, ControllerManager, Scheduler}
+func (o Options) Components(of ...Kind) []Component {
+	if len(of) == 0 {
+		of = kinds()
 	}
 	count := map[Kind]int{
 		Etcd: o.EtcdMembers, APIServer: o.APIServers,
 		ControllerManager: o.ControllerManagers, Scheduler: o.Schedulers,
 	}
 	var all []Component
-	for _, kind := range kinds {
+	for _, kind := range of {
 		for i := range count[kind] {
 			all = append(all, Component{Kind: kind, Node: i, opts: o})
 		}

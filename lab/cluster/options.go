@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -95,6 +96,11 @@ func (o Options) validate() error {
 	} {
 		if n < 1 || n > o.ControlPlanes {
 			return fmt.Errorf("%d %s on %d control-plane nodes: want one a node at most", n, what, o.ControlPlanes)
+		}
+	}
+	for kind := range o.ExtraArgs {
+		if !slices.Contains(kinds(), Kind(kind)) {
+			return fmt.Errorf("flags of %q: want one of %v", kind, kinds())
 		}
 	}
 	if o.StackedEtcd && o.APIServers > o.EtcdMembers {

@@ -94,7 +94,8 @@ func (o Options) launch(supervisor []string) error {
 	if err := cmd.Start(); err != nil {
 		return err
 	}
-	return cmd.Process.Release()
+	go cmd.Wait() // or it stays a zombie for as long as this process lives
+	return nil
 }
 
 func copyProgram(from, to string) error {

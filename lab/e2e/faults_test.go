@@ -1,7 +1,7 @@
 package e2e
 
 import (
-	"os"
+	"context"
 	"slices"
 	"testing"
 
@@ -11,19 +11,13 @@ import (
 // TestFaults breaks the lab in every way there is. The first problem of
 // ktriage's report must be the cause, and what follows from it a symptom.
 func TestFaults(t *testing.T) {
-	if os.Getenv("KTRIAGE_BIN") == "" {
-		t.Skip("KTRIAGE_BIN does not name the ktriage to test")
-	}
+	ktriage(t)
 	for _, f := range faults.All() {
 		t.Run(f.Name, func(t *testing.T) {
 			lab := theLab.get(t)
+			// The test's own context has ended when this is called.
 			t.Cleanup(func() {
-				if f.Scars {
-					theLab.renew(t)
-				}
-			})
-			t.Cleanup(func() {
-				if err := faults.Heal(t.Context(), lab); err != nil {
+				if err := theLab.heal(context.Background(), f); err != nil {
 					t.Error(err)
 				}
 			})

@@ -9,6 +9,7 @@ import (
 // things ktriage can't know. It must say so, and how to change that, and not
 // cry wolf.
 func TestHealthyWithKubeconfigOnly(t *testing.T) {
+	ktriage(t)
 	r := doctor(t, theLab.get(t))
 	wantHealthy(t, r)
 	for _, f := range r.Findings {
@@ -30,6 +31,7 @@ func TestHealthyWithKubeconfigOnly(t *testing.T) {
 
 // TestHealthyWithEtcdClient: with all access there is nothing that can't be known.
 func TestHealthyWithEtcdClient(t *testing.T) {
+	ktriage(t)
 	lab := theLab.get(t)
 	r := doctor(t, lab, etcdFlags(lab)...)
 	wantHealthy(t, r)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ktriage/ktriage/lab/build"
 	"github.com/ktriage/ktriage/lab/cluster"
+	"github.com/ktriage/ktriage/lab/faults"
 )
 
 func TestMain(m *testing.M) {
@@ -89,18 +90,19 @@ func (s *shared) start(ctx context.Context) error {
 	return err
 }
 
-// renew replaces the lab by a new one, if it is the tests' own.
-func (s *shared) renew(t *testing.T) {
-	t.Helper()
+// heal undoes f and waits for health. If f leaves scars, a lab of the tests' own
+// is replaced by a new one instead, which is faster than most healing.
+func (s *shared) heal(ctx context.Context, f faults.Fault) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.mine {
-		return
+	if !s.mine || !f.Scars {
+		return faults.Heal(ctx, s.lab)
 	}
 	opts := s.lab.Options
-	if s.err = cluster.Down(t.Context(), opts.Dir); s.err == nil {
-		s.lab, s.err = up(t.Context(), opts)
+	if s.err = cluster.Down(ctx, opts.Dir); s.err == nil {
+		s.lab, s.err = up(ctx, opts)
 	}
+	return s.err
 }
 
 func (s *shared) stop() error {

@@ -51,19 +51,26 @@ type gap struct {
 // exitOK is how ktriage doctor exits when it has nothing to complain about.
 const exitOK = 0
 
+// ktriage is the program under test. A test calls it first: without one there is
+// no need for a lab.
+func ktriage(t *testing.T) string {
+	t.Helper()
+	bin := os.Getenv("KTRIAGE_BIN")
+	if bin == "" {
+		t.Skip("KTRIAGE_BIN does not name the ktriage to test")
+	}
+	return bin
+}
+
 // doctorTimeout is far above what a run may take.
 const doctorTimeout = 2 * time.Minute
 
 // doctor runs ktriage doctor with the administrator's kubeconfig.
 func doctor(t *testing.T, lab *cluster.Lab, flags ...string) report {
 	t.Helper()
-	bin := os.Getenv("KTRIAGE_BIN")
-	if bin == "" {
-		t.Skip("KTRIAGE_BIN does not name the ktriage to test")
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), doctorTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, bin, append([]string{"doctor", "-o", "json"}, flags...)...)
+	cmd := exec.CommandContext(ctx, ktriage(t), append([]string{"doctor", "-o", "json"}, flags...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+lab.Options.Kubeconfig())
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

@@ -10,10 +10,10 @@ import (
 	"syscall"
 )
 
-const usage = `usage: lab build | up | status | env | fault [NAME] | heal | down
+const usage = `usage: lab build | up [OPTION...] | status | env | fault [NAME] | heal | down
 
   build   build the programs of the control plane, once
-  up      start a lab and wait until it is healthy
+  up      start a lab and wait until it is healthy (up -h lists its options)
   status  show its processes
   env     print what a shell needs to use it: eval "$(lab env)"
   fault   inject a fault, or list all

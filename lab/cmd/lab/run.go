@@ -26,12 +26,16 @@ func buildCommand(ctx context.Context, _ []string) error {
 	return nil
 }
 
-func up(ctx context.Context, _ []string) error {
+func up(ctx context.Context, args []string) error {
+	opts, err := parseOptions(args)
+	if err != nil {
+		return err
+	}
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find own program: %w", err)
 	}
-	lab, err := cluster.Up(ctx, cluster.Options{}, []string{self, "supervise"}, os.Stderr)
+	lab, err := cluster.Up(ctx, opts, []string{self, "supervise"}, os.Stderr)
 	if err != nil {
 		return err
 	}
