@@ -1,0 +1,21 @@
+// Package apiserver holds the checks on the kube-apiserver and on its API
+// Priority and Fairness. Each check is one file, with its page beside it and
+// its cases below testdata.
+package apiserver
+
+import (
+	"github.com/ktriage/ktriage/checks"
+)
+
+// All lists the checks of this package.
+var All = []*checks.Check{
+	Unreachable,
+	ReadyzCheckFailing,
+	LivezFailing,
+	FiveXXRatio,
+	WriteLatencySLO,
+	ReadLatencySLO,
+	EtcdLatency,
+	RequestsRejected,
+	InflightNearLimit,
+}
