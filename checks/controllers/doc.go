@@ -10,6 +10,7 @@ import (
 // All lists the checks of this package.
 var All = []*checks.Check{
 	Down,
+	NoLeader,
 	QueueDepth,
 	RetriesHigh,
 }

@@ -28,6 +28,9 @@ func Down(p *checks.Pass, e, neighbour *leases.Elected) {
 		downUnseen(p, e, election, gap)
 		return
 	}
+	if electionOff(p, e) {
+		election.found = false
+	}
 	ways := reached(p, e, neighbour)
 	var states []state
 	for _, a := range instances {
@@ -122,10 +125,7 @@ func (el election) words() string {
 	if !el.expired() {
 		return ""
 	}
-	if el.lease.Holder == "" {
-		return fmt.Sprintf("; the lease was released %s ago and nobody took it", ago(el.lease.Age(el.held.At)))
-	}
-	return fmt.Sprintf("; the lease was last renewed %s ago, by %s", ago(el.lease.Age(el.held.At)), el.lease.Host())
+	return "; " + lastOf(el)
 }
 
 // ago writes an age. Below a second it is not known: see leases.Lease.Age.

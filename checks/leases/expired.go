@@ -7,7 +7,9 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/controllers"
 	"github.com/ktriage/ktriage/collectors/leases"
+	"github.com/ktriage/ktriage/collectors/scheduler"
 )
 
 //go:embed expired.md
@@ -19,7 +21,7 @@ var Expired = &checks.Check{
 	Component: collectors.Leases,
 	Title:     "every leader-election lease is renewed by its holder",
 	Doc:       expiredDoc,
-	Needs:     []collectors.Any{leases.Leases},
+	Needs:     []collectors.Any{leases.Leases, scheduler.Elected.Instances, controllers.Elected.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "see who holds the lease and when it was renewed", Command: "kubectl -n {ns} get lease {obj} -o yaml", Risk: checks.ReadOnly},
 		{Title: "read why a holder of the control plane stopped renewing", Command: "kubectl -n kube-system logs -l component={obj} --tail=50 --prefix", Risk: checks.ReadOnly},
@@ -39,6 +41,9 @@ func expired(p *checks.Pass) {
 	}
 	for _, l := range h.Leases {
 		s, words := judgeLease(l, h.At)
+		if s.Bad() && leftBehind(p, l) {
+			s, words = checks.OutOfScope, "left from when it elected a leader; it runs with --leader-elect=false"
+		}
 		if s == checks.OutOfScope {
 			p.Nothing(l.Target(), "%s", words)
 			continue
@@ -55,6 +60,16 @@ func expired(p *checks.Pass) {
 	if len(h.Leases) == 0 {
 		p.Nothing(leases.All, "nobody elects a leader in this cluster")
 	}
+}
+
+// leftBehind reports whether the lease is of a component that no longer elects.
+func leftBehind(p *checks.Pass, l leases.Lease) bool {
+	for _, e := range []*leases.Elected{scheduler.Elected, controllers.Elected} {
+		if l.Core() && l.Name == string(e.Role) {
+			return electionOff(p, e)
+		}
+	}
+	return false
 }
 
 func judgeLease(l leases.Lease, at time.Time) (checks.Status, string) {

@@ -9,4 +9,5 @@ import (
 // All lists the checks of this package.
 var All = []*checks.Check{
 	Down,
+	NoLeader,
 }
