@@ -6,13 +6,23 @@ import (
 	"strings"
 
 	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/checks/apiserver"
+	"github.com/ktriage/ktriage/checks/controllers"
 	"github.com/ktriage/ktriage/checks/etcd"
+	"github.com/ktriage/ktriage/checks/leases"
+	"github.com/ktriage/ktriage/checks/pods"
+	"github.com/ktriage/ktriage/checks/scheduler"
 )
 
 // groups lists the checks of each package. Retired IDs stay as comments with
 // the date and the reason.
 var groups = [][]*checks.Check{
 	etcd.All,
+	apiserver.All,
+	scheduler.All,
+	controllers.All,
+	leases.All,
+	pods.All,
 }
 
 // All returns every check, sorted by ID.
