@@ -3,6 +3,7 @@ package live
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -128,6 +129,9 @@ func (s *Source) callEtcd(ctx context.Context, way string, u *url.URL, access et
 	defer cancel()
 	if err := m.connect(inner); err != nil {
 		s.etcd.drop(m) // gRPC would wait before it tries again; a later request shall not
+		if m.link.stage() == stageWaiting && !plain {
+			err = s.afterHandshake(inner, u.Host, access.tls, err)
+		}
 		f := explain(ctx, err, m.link.stage(), s.config.RequestTimeout)
 		gap := access.withRemedy(f.gap(way))
 		s.breaker.note(addr, f.how, gap)
@@ -381,6 +385,38 @@ func (m *member) connect(ctx context.Context) error {
 	}
 }
 
+// afterHandshake finds out why a connection broke just after TLS was agreed
+// on. It is then that a server says that it does not accept a certificate, and
+// a gRPC client that is writing at that moment does not hear it. This one
+// listens. If it hears nothing, the error stays what it was.
+func (s *Source) afterHandshake(ctx context.Context, addr string, conf *tls.Config, was error) error {
+	raw, err := s.dial(ctx, "tcp", addr)
+	if err != nil {
+		return was
+	}
+	defer raw.Close()
+	conf = conf.Clone()
+	conf.NextProtos = []string{"h2"}
+	if conf.ServerName == "" {
+		conf.ServerName, _, _ = net.SplitHostPort(addr)
+	}
+	c := tls.Client(raw, conf)
+	if err := c.HandshakeContext(ctx); err != nil {
+		return err
+	}
+	if err := c.SetReadDeadline(time.Now().Add(hearsay)); err != nil {
+		return was
+	}
+	var op *net.OpError
+	if _, err := c.Read(make([]byte, 1)); errors.As(err, &op) && op.Op == remoteError {
+		return err
+	}
+	return was
+}
+
+// hearsay is how long an alert may take that was sent as the handshake ended.
+const hearsay = time.Second
+
 var errNotGRPC = errors.New("what answers there does not speak gRPC")
 
 // A link remembers how far the connection to a member came, and why it broke.
@@ -417,7 +453,7 @@ func (l *link) dial(ctx context.Context, s *Source, addr string, plain bool) (ne
 	}
 	if plain {
 		l.set(stageWaiting, nil)
-		return linkedConn{c, l}, nil
+		return &linkedConn{Conn: c, link: l}, nil
 	}
 	l.set(stageTLS, nil)
 	return c, nil
@@ -442,22 +478,25 @@ func (c *linkedCredentials) ClientHandshake(ctx context.Context, authority strin
 		return nil, nil, err
 	}
 	c.link.set(stageWaiting, nil)
-	return linkedConn{conn, c.link}, info, nil
+	return &linkedConn{Conn: conn, link: c.link}, info, nil
 }
 
 func (c *linkedCredentials) Clone() credentials.TransportCredentials {
 	return &linkedCredentials{c.TransportCredentials.Clone(), c.link}
 }
 
+// linkedConn tells the link what broke it. Errors after that one are of our
+// own closing.
 type linkedConn struct {
 	net.Conn
-	link *link
+	link  *link
+	first sync.Once
 }
 
-func (c linkedConn) Read(p []byte) (int, error) {
+func (c *linkedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if err != nil {
-		c.link.set(stageWaiting, err)
+		c.first.Do(func() { c.link.set(stageWaiting, err) })
 	}
 	return n, err
 }

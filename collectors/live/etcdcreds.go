@@ -75,12 +75,7 @@ func (c Config) findEtcd(hints url.Values) etcdAccess {
 	}
 	local := false
 	if hints != nil && !explicit {
-		for _, k := range slices.Concat(c.hinted(hints), c.usual()) {
-			if a.use(k) {
-				local = true
-				break
-			}
-		}
+		local = a.useAny(c.hinted(hints)) || a.useUsual(c.usual())
 	}
 	skip, _ := strconv.ParseBool(c.Getenv("ETCDCTL_INSECURE_SKIP_TLS_VERIFY")) // anything else is no
 	if c.Etcd.InsecureSkipVerify || skip {
@@ -208,6 +203,30 @@ func (c Config) hinted(hints url.Values) []keyring {
 	return out
 }
 
+func (a *etcdAccess) useAny(ks []keyring) bool {
+	return slices.ContainsFunc(ks, a.use)
+}
+
+// useUsual is useAny, but most of the usual places are on no machine, and that
+// is said in one line.
+func (a *etcdAccess) useUsual(ks []keyring) bool {
+	said := len(a.tried)
+	if a.useAny(ks) {
+		return true
+	}
+	missing := func(s string) bool { return strings.Contains(s, noFile) }
+	if !slices.ContainsFunc(a.tried[said:], func(s string) bool { return !missing(s) }) {
+		var whose []string
+		for _, k := range ks {
+			whose = append(whose, strings.TrimPrefix(k.from, usualPrefix))
+		}
+		a.tried = append(a.tried[:said], "the usual places of "+strings.Join(slices.Compact(whose), ", ")+": no such files")
+	}
+	return false
+}
+
+const noFile = "no file "
+
 // use loads credentials, or notes why it cannot.
 func (a *etcdAccess) use(k keyring) bool {
 	conf := &tls.Config{MinVersion: tls.VersionTLS12}
@@ -280,7 +299,7 @@ func readSmall(root, path string) ([]byte, error) {
 func whyUnread(path string, err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "no file " + path
+		return noFile + path
 	case errors.Is(err, fs.ErrPermission):
 		return "no permission to read " + path
 	case errors.Is(err, errNotAFile):

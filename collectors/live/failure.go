@@ -119,6 +119,9 @@ func timedOut(at stage, timeout time.Duration) failure {
 	return f
 }
 
+// remoteError is how crypto/tls marks an alert that the other side sent.
+const remoteError = "remote error"
+
 // explainTLS puts into words why the two sides did not accept each other.
 func explainTLS(err error) (failure, bool) {
 	var (
@@ -155,7 +158,7 @@ func explainTLS(err error) (failure, bool) {
 	case errors.Is(err, http.ErrSchemeMismatch):
 		f.words = "what answers there speaks plain HTTP, not HTTPS"
 		f.how = answered
-	case errors.As(err, &op) && op.Op == "remote error":
+	case errors.As(err, &op) && op.Op == remoteError:
 		// crypto/tls keeps the type of the alert to itself.
 		f.reason = collectors.Unauthorized
 		f.words = fmt.Sprintf("it did not accept the client certificate, or the lack of one: %s", strings.TrimPrefix(op.Err.Error(), "tls: "))

@@ -36,9 +36,10 @@ func (e *forwardError) Error() string { return e.words }
 // A tunnel is the port-forward connection to one pod. It carries any number of
 // connections to the pod's ports, and nothing listens on this machine.
 type tunnel struct {
-	mu   sync.Mutex
-	conn httpstream.Connection
-	next int // the number of the next connection
+	dialing chan struct{} // holds one while the connection is being made
+	mu      sync.Mutex
+	conn    httpstream.Connection
+	next    int // the number of the last connection
 }
 
 // tunnels keeps the tunnels of a run by pod.
@@ -53,7 +54,7 @@ func (t *tunnels) to(pod string) *tunnel {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.m[pod] == nil {
-		t.m[pod] = &tunnel{}
+		t.m[pod] = &tunnel{dialing: make(chan struct{}, 1)}
 	}
 	return t.m[pod]
 }
@@ -62,74 +63,105 @@ func (t *tunnels) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, x := range t.m {
-		x.mu.Lock()
-		if x.conn != nil {
-			x.conn.Close()
-		}
-		x.mu.Unlock()
+		x.drop(nil)
 	}
 }
 
-// forward opens a connection to a port of a pod. The context's end does not
-// reach here when a transport goes on dialling for later requests, so there is
-// a timeout too.
+// drop closes the connection if it is still the given one, or whichever it is.
+func (t *tunnel) drop(c httpstream.Connection) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn != nil && (c == nil || c == t.conn) {
+		t.conn.Close()
+		t.conn = nil
+	}
+}
+
+// connection returns the connection that stands, and the number of the next
+// stream pair in it.
+func (t *tunnel) connection() (httpstream.Connection, int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.conn == nil {
+		return nil, 0
+	}
+	select {
+	case <-t.conn.CloseChan():
+		t.conn = nil
+		return nil, 0
+	default:
+	}
+	t.next++
+	return t.conn, t.next
+}
+
+// forward opens a connection to a port of a pod.
 func (s *Source) forward(ctx context.Context, k *kube, p podPort) (net.Conn, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, s.config.RequestTimeout, errNoAnswer)
+	// The context brings hooks that watch this connection. They must not take
+	// the one to the API server for it, so another context goes on, which ends
+	// when this does.
+	inner, cancel := context.WithTimeoutCause(context.Background(), s.config.RequestTimeout, errNoAnswer)
 	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
+	t := s.tunnels.to(p.namespace + "/" + p.name)
+	if err := t.open(inner, func() (httpstream.Connection, error) { return s.upgrade(inner, k, p) }); err != nil {
+		return nil, err
+	}
+	conn, number := t.connection()
+	if conn == nil {
+		return nil, &forwardError{failure{reason: collectors.Unreachable, words: "the port-forward connection was closed at once", how: silent}}
+	}
 	type result struct {
 		conn net.Conn
 		err  error
 	}
 	c := make(chan result, 1)
-	go func() { // what client-go does heeds no context once it is connected
-		conn, err := s.openForward(ctx, k, p)
-		c <- result{conn, err}
+	go func() { // opening a stream waits for half a minute, whatever a context says
+		f, err := openStreams(conn, number, p.port, s.limit)
+		c <- result{f, err}
 	}()
 	select {
 	case r := <-c:
-		return r.conn, r.err
-	case <-ctx.Done():
-		go func() {
-			if r := <-c; r.err == nil {
-				r.conn.Close()
-			}
-		}()
-		return nil, context.Cause(ctx)
+		if r.err != nil {
+			t.drop(conn)
+			return nil, r.err
+		}
+		return r.conn, nil
+	case <-inner.Done():
+		t.drop(conn)
+		return nil, context.Cause(inner)
 	}
 }
 
-func (s *Source) openForward(ctx context.Context, k *kube, p podPort) (net.Conn, error) {
-	t := s.tunnels.to(p.namespace + "/" + p.name)
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.conn != nil {
-		select {
-		case <-t.conn.CloseChan():
-			t.conn = nil
-		default:
+// open sees that there is a connection. One caller makes it, the others wait
+// for that one, and none for longer than its context lasts.
+func (t *tunnel) open(ctx context.Context, dial func() (httpstream.Connection, error)) error {
+	select {
+	case t.dialing <- struct{}{}:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if c, _ := t.connection(); c != nil {
+		<-t.dialing
+		return nil
+	}
+	failed := make(chan error, 1)
+	go func() {
+		defer func() { <-t.dialing }()
+		c, err := dial()
+		if err == nil {
+			t.mu.Lock()
+			t.conn = c
+			t.mu.Unlock()
 		}
+		failed <- err
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done(): // a credential plugin that hangs is not waited for
+		return context.Cause(ctx)
 	}
-	if t.conn == nil {
-		conn, err := s.upgrade(ctx, k, p)
-		if err != nil {
-			return nil, err
-		}
-		t.conn = conn
-	}
-	tunnelConn := t.conn
-	// Opening a stream waits for the other side, whatever the context says.
-	closeOnEnd := context.AfterFunc(ctx, func() { tunnelConn.Close() })
-	conn, err := openStreams(tunnelConn, t.next, p.port, s.limit)
-	t.next++
-	if !closeOnEnd() && err == nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
-		tunnelConn.Close()
-		t.conn = nil
-		return nil, err
-	}
-	return conn, nil
 }
 
 // upgrade makes the port-forward connection as kubectl does: SPDY inside a

@@ -46,7 +46,7 @@ const noServer = "http://localhost:8080"
 
 // openKube reads the kubeconfig. It dials nobody.
 func (s *Source) openKube() (*kube, *collectors.Gap) {
-	remedy := "name one: --kubeconfig, --context, or KUBECONFIG"
+	remedy := "name one: --kubeconfig FILE (kubeadm keeps /etc/kubernetes/admin.conf on control-plane nodes), or KUBECONFIG"
 	if s.config.Kubeconfig == nil {
 		return nil, collectors.Gapf(collectors.NotAsked, "there is no kubeconfig").With(remedy)
 	}

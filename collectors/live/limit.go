@@ -6,14 +6,9 @@ import (
 	"sync/atomic"
 
 	"golang.org/x/time/rate"
-)
 
-// A Cost is what a run asked of a cluster.
-type Cost struct {
-	Requests     int   // that were sent, those for other ways included
-	Bytes        int64 // that were received, as they came over the wire
-	PeakInFlight int   // the most requests at one time
-}
+	"github.com/ktriage/ktriage/collectors"
+)
 
 // A limiter bounds requests in flight and per second, and counts them.
 type limiter struct {
@@ -56,8 +51,8 @@ func (l *limiter) acquire(ctx context.Context) (release func(), err error) {
 	}), nil
 }
 
-func (l *limiter) cost() Cost {
+func (l *limiter) cost() collectors.Cost {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return Cost{Requests: l.requests, Bytes: l.bytes.Load(), PeakInFlight: l.peak}
+	return collectors.Cost{Requests: l.requests, Bytes: l.bytes.Load(), PeakInFlight: l.peak}
 }

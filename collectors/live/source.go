@@ -39,7 +39,7 @@ func New(c Config) (*Source, error) {
 }
 
 // Cost tells what the Source has asked so far.
-func (s *Source) Cost() Cost { return s.limit.cost() }
+func (s *Source) Cost() collectors.Cost { return s.limit.cost() }
 
 // Close ends the connections that are kept for later requests.
 func (s *Source) Close() error {

@@ -1,0 +1,167 @@
+package live
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/ktriage/ktriage/collectors"
+)
+
+func TestRequestsInFlightAreBounded(t *testing.T) {
+	var now, peak atomic.Int64
+	full := make(chan struct{})
+	var once sync.Once
+	s, srv := newKubeSource(t, func(w http.ResponseWriter, r *http.Request) {
+		n := now.Add(1)
+		defer now.Add(-1)
+		for p := peak.Load(); n > p && !peak.CompareAndSwap(p, n); p = peak.Load() {
+		}
+		if n == defaultMaxInFlight {
+			once.Do(func() { close(full) })
+		}
+		<-full // none is answered before as many as may are in flight
+	})
+	var wg sync.WaitGroup
+	for range 30 {
+		wg.Go(func() {
+			if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version"}); gap != nil {
+				t.Error(gap)
+			}
+		})
+	}
+	wg.Wait()
+	cost := s.Cost()
+	if peak.Load() != defaultMaxInFlight || cost.PeakInFlight != defaultMaxInFlight {
+		t.Errorf("got a peak of %d at the server and %d by our count, want %d", peak.Load(), cost.PeakInFlight, defaultMaxInFlight)
+	}
+	if cost.Requests != 30 || srv.requests.Load() != 30 || cost.Bytes == 0 {
+		t.Errorf("got cost %+v and %d requests at the server, want 30", cost, srv.requests.Load())
+	}
+}
+
+func TestRequestsASecondAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(100, 20, 20)
+		began := time.Now()
+		var wg sync.WaitGroup
+		for range 60 {
+			wg.Go(func() {
+				release, err := l.acquire(t.Context())
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				release()
+			})
+		}
+		wg.Wait()
+		// 20 at once, the other 40 at 20 a second.
+		if got := time.Since(began).Round(10 * time.Millisecond); got != 2*time.Second {
+			t.Errorf("60 requests took %v, want 2s", got)
+		}
+	})
+}
+
+func TestWaitForATurnEndsWithTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, l := range []*limiter{newLimiter(1, 1000, 1000), newLimiter(10, 0.001, 1)} {
+			release, err := l.acquire(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			if _, err := l.acquire(ctx); err == nil {
+				t.Error("got a turn, want none")
+			}
+			cancel()
+			release()
+			release() // as a body that is closed twice does
+			if n := len(l.slots); n != 0 {
+				t.Errorf("%d slots are still taken", n)
+			}
+		}
+	})
+}
+
+func TestLastWaitsForTheWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(Config{Getenv: noEnv, MaxInFlight: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := collectors.Request{Verb: collectors.Get, URL: "config:/etcd", Sample: collectors.First}
+		first, _, gap := fetch(t, s, req)
+		if gap != nil {
+			t.Fatal(gap)
+		}
+		time.Sleep(3 * time.Second) // other things are asked meanwhile
+		req.Sample, req.After = collectors.Last, 10*time.Second
+		last, _, gap := fetch(t, s, req)
+		if gap != nil {
+			t.Fatal(gap)
+		}
+		if got := last.At.Sub(first.At); got != 10*time.Second {
+			t.Errorf("the second look came after %v, want 10s", got)
+		}
+		req.After = 30 * time.Second // the window is extended
+		if last, _, _ = fetch(t, s, req); last.At.Sub(first.At) != 30*time.Second {
+			t.Errorf("the third look came after %v, want 30s", last.At.Sub(first.At))
+		}
+		began := time.Now()
+		fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "config:/etcd?x", Sample: collectors.Last, After: time.Hour})
+		if got := time.Since(began); got != 0 {
+			t.Errorf("a second look without a first waited %v", got)
+		}
+	})
+}
+
+func TestStopEndsTheWaitForTheWindow(t *testing.T) {
+	s, srv := newKubeSource(t, func(http.ResponseWriter, *http.Request) {})
+	s.limit = newLimiter(1, 1000, 1000)
+	req := collectors.Request{Verb: collectors.Get, URL: "kube:/readyz", Sample: collectors.First}
+	if _, _, gap := fetch(t, s, req); gap != nil {
+		t.Fatal(gap)
+	}
+	req.Sample, req.After = collectors.Last, time.Hour
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan *collectors.Gap)
+	go func() {
+		_, _, gap := fetchCtx(t, ctx, s, req)
+		done <- gap
+	}()
+	// One slot is all there is, and the waiting request must not hold it.
+	if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/livez"}); gap != nil {
+		t.Error(gap)
+	}
+	cancel()
+	wantGap(t, <-done, collectors.Canceled)
+	if n := srv.requests.Load(); n != 2 {
+		t.Errorf("got %d requests, want 2", n)
+	}
+}
+
+func TestSilentAddressIsGivenUpLater(t *testing.T) {
+	b := newBreaker()
+	gap := collectors.Gapf(collectors.Timeout, "no answer")
+	for range silencesToOpen - 1 {
+		b.note("a", silent, gap)
+	}
+	b.note("a", ourselves, nil)
+	if g := b.open("a"); g != nil {
+		t.Fatalf("given up after %d silences: %v", silencesToOpen-1, g)
+	}
+	b.note("a", silent, gap)
+	wantGap(t, b.open("a"), collectors.Timeout, "not tried again after 8 such failures", "no answer")
+	if b.open("b") != nil {
+		t.Error("another address is given up too")
+	}
+	b.note("a", answered, nil)
+	if g := b.open("a"); g != nil {
+		t.Errorf("still given up after an answer: %v", g)
+	}
+}
