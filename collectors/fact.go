@@ -131,7 +131,6 @@ type job interface {
 type task struct {
 	requests []Request
 	answers  []Answered
-	restart  func()                        // begins the fold; nil without one
 	add      func(i int, o objects.Object) // nil without a fold
 }
 

@@ -13,6 +13,7 @@ type Reason string
 // is nothing there to know.
 const (
 	Unreachable  Reason = "unreachable"  // no connection, or it broke
+	NoPath       Reason = "no path"      // what leads there failed, which says nothing of the thing itself
 	Timeout      Reason = "timeout"      // connected, but no answer in time
 	Canceled     Reason = "canceled"     // the run was stopped first
 	Unauthorized Reason = "unauthorized" // the credentials were not accepted

@@ -285,7 +285,7 @@ func (p *Problem) join(f checks.Finding) {
 // report, deepest first.
 func rank(a, b Problem) int {
 	return cmp.Or(
-		-cmp.Compare(a.severity(), b.severity()),
+		-cmp.Compare(a.Status().Severity(), b.Status().Severity()),
 		-cmp.Compare(len(a.Symptoms), len(b.Symptoms)),
 		-cmp.Compare(a.strength, b.strength),
 		cmp.Compare(slices.Index(collectors.Components, a.Root.Target.Component), slices.Index(collectors.Components, b.Root.Target.Component)),
@@ -294,13 +294,13 @@ func rank(a, b Problem) int {
 	)
 }
 
-// severity of a problem is that of the worst in it: a warning that makes
-// everything else critical is what to look at first.
-func (p Problem) severity() int {
-	worst := p.Root.Status.Severity()
+// Status is that of the worst in the problem: what makes everything else fail
+// is what to look at first, however mild it is by itself.
+func (p Problem) Status() checks.Status {
+	worst := p.Root.Status
 	for _, s := range p.Symptoms {
-		if s.Status == checks.Critical {
-			worst = max(worst, s.Status.Severity())
+		if s.Status.Bad() && s.Status.Severity() > worst.Severity() {
+			worst = s.Status
 		}
 	}
 	return worst

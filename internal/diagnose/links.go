@@ -104,6 +104,8 @@ var Links = []Link{
 		Because: "the process does not answer"},
 	{ID: "G3", Causes: ids{"apiserver-unreachable"}, Gaps: true, When: throughAPI,
 		Because: "it is asked through the API server"},
+	{ID: "G5", Causes: ids{"apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-latency", "apiserver-read-latency-slo", "apf-requests-rejected"}, Gaps: true, When: tooSlow,
+		Because: "it is asked through an API server that hardly answers"},
 	{ID: "G4", Causes: ids{"etcd-quorum-lost", "etcd-no-leader"}, Gaps: true, When: throughEtcd,
 		Because: "no answer is possible without a leader"},
 }
@@ -163,7 +165,7 @@ func named(c, e checks.Finding, component collectors.Component, lease string) St
 }
 
 // reachesNothing are the reasons of gaps that a dead peer leaves.
-var reachesNothing = []collectors.Reason{collectors.Unreachable, collectors.Timeout, collectors.ServerError, collectors.Absent}
+var reachesNothing = []collectors.Reason{collectors.Unreachable, collectors.NoPath, collectors.Timeout, collectors.ServerError, collectors.Absent}
 
 // throughAPI fires for gaps of what is asked through the API server: all but
 // etcd's own endpoints.
@@ -172,6 +174,16 @@ func throughAPI(c, e checks.Finding, _ View) Strength {
 		return No
 	}
 	if c.Target.Name == "" || c.Target.Is(e.Target) || !strings.Contains(e.Gap.Detail, "etcd://") {
+		return CoOccurrence
+	}
+	return No
+}
+
+// tooSlow fires for gaps of requests that went through the API server and got
+// no answer in time.
+func tooSlow(_, e checks.Finding, _ View) Strength {
+	slow := e.Gap.Reason == collectors.Timeout || e.Gap.Reason == collectors.NoPath || e.Gap.Reason == collectors.ServerError
+	if slow && !strings.Contains(e.Gap.Detail, "etcd://") {
 		return CoOccurrence
 	}
 	return No

@@ -88,7 +88,7 @@ func (t *Totals) add(s checks.Status) {
 func newProblem(p diagnose.Problem, c *checks.Check) Problem {
 	f := p.Root
 	out := Problem{
-		Check: f.Check, Component: component(c, f), Target: f.Target, Status: f.Status, Summary: f.Summary,
+		Check: f.Check, Component: component(c, f), Target: f.Target, Status: p.Status(), Summary: f.Summary,
 		Evidence: append([]checks.Evidence{}, f.Evidence...), Symptoms: []Symptom{}, AlsoPossible: []Also{}, Remedies: []Remedy{},
 		Doc: "ktriage explain " + string(f.Check),
 	}
@@ -103,7 +103,7 @@ func newProblem(p diagnose.Problem, c *checks.Check) Problem {
 	}
 	if c != nil {
 		for _, r := range c.Remedies {
-			out.Remedies = append(out.Remedies, Remedy{r.Title, expand(r.Command, f.Target), r.Risk, r.Recipe})
+			out.Remedies = append(out.Remedies, Remedy{expand(r.Title, f.Target), expand(r.Command, f.Target), r.Risk, r.Recipe})
 		}
 	}
 	return out

@@ -51,7 +51,9 @@ type Reached struct {
 	Known     int                  `json:"known"`
 }
 
-// A Problem is trouble that nothing else explains.
+// A Problem is trouble that nothing else explains. Its status is that of the
+// worst in it: a slow disk that makes the API server fail is critical, whatever
+// it is by itself, which is told among the findings.
 type Problem struct {
 	Check        checks.ID            `json:"check"`
 	Component    collectors.Component `json:"component"`

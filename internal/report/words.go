@@ -31,12 +31,21 @@ func unsafe(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == unicode.ReplacementChar || !unicode.IsPrint(r) && r != ' '
 }
 
-// wrap breaks text into lines of at most width columns, at spaces. A word that
-// is longer stands on a line of its own.
+// wrap breaks text into lines of at most width columns, at spaces, but not
+// between a number and its unit. A word that is longer stands on a line of its
+// own.
 func wrap(s string, width int) []string {
+	var words []string
+	for _, w := range strings.Split(s, " ") {
+		if n := len(words); n > 0 && isUnit(w) && endsInDigit(words[n-1]) {
+			words[n-1] += " " + w
+			continue
+		}
+		words = append(words, w)
+	}
 	var lines []string
 	line, n := "", 0
-	for _, word := range strings.Split(s, " ") {
+	for _, word := range words {
 		w := columns(word)
 		if n > 0 && n+1+w > width {
 			lines = append(lines, line)
@@ -51,6 +60,17 @@ func wrap(s string, width int) []string {
 	}
 	return append(lines, line)
 }
+
+// isUnit reports whether a word, without the punctuation behind it, is a unit.
+func isUnit(w string) bool {
+	switch strings.TrimRight(w, ",;:.)") {
+	case "s", "ms", "µs", "B", "KiB", "MiB", "GiB", "TiB":
+		return true
+	}
+	return false
+}
+
+func endsInDigit(w string) bool { return w != "" && w[len(w)-1] >= '0' && w[len(w)-1] <= '9' }
 
 // columns counts the columns of a word, without colour codes.
 func columns(s string) int {

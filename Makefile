@@ -1,0 +1,50 @@
+# Every target works on a machine with Go; e2e also needs root, strace and iproute2.
+
+GO         ?= go
+BIN        := bin/ktriage
+STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+
+.PHONY: build test e2e bench fuzz lint docs demo clean
+
+build:
+	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/ktriage
+
+# All tests that need no lab.
+test:
+	$(GO) test -race ./...
+
+# Builds the lab, starts it, and tries the built ktriage on it as a user would.
+e2e: build
+	cd lab && $(GO) run ./cmd/lab build
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./... -count=1 -timeout 40m -v
+
+# Time and memory of what reads large bodies and lists.
+bench:
+	$(GO) test -run '^$$' -bench . -benchmem ./...
+
+# Each fuzz target for a short while; the seeds run with make test.
+FUZZTIME ?= 10s
+fuzz:
+	@set -e; for p in $$($(GO) list ./...); do \
+		for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz' || true); do \
+			echo "$$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME) $$p; \
+		done; done
+
+lint:
+	@out=$$(gofmt -l cmd checks collectors remediate internal lab); test -z "$$out" || { echo "gofmt: $$out"; exit 1; }
+	$(GO) vet ./...
+	cd lab && $(GO) vet ./...
+	$(GO) run $(STATICCHECK) ./...
+
+# Writes what is generated from the code: the list of checks and its pages.
+docs:
+	$(GO) run ./cmd/ktriage docs docs
+
+# Records the demonstration anew, from a lab with slow disks.
+demo: build
+	cd lab && $(GO) run ./cmd/lab up && $(GO) run ./cmd/lab fault slow-fsync
+	eval "$$(cd lab && $(GO) run ./cmd/lab env)" && $(BIN) capture -o internal/cli/demo.tar.gz
+	cd lab && $(GO) run ./cmd/lab heal
+
+clean:
+	rm -rf bin dist
