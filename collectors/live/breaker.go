@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/ktriage/ktriage/collectors"
 )
 
 // A reach says how far an attempt got.
@@ -41,51 +39,57 @@ type breaker struct {
 
 type outage struct {
 	dials, silences int
-	gap             *collectors.Gap // what the last attempt found
+	last            failure
 	tried           time.Time
 }
 
 func newBreaker() *breaker { return &breaker{down: map[string]*outage{}, now: time.Now} }
 
-// open returns a gap if the address is taken for dead and need not be tried.
-func (b *breaker) open(addr string) *collectors.Gap {
+// open reports whether the address is taken for dead and need not be tried,
+// and why.
+func (b *breaker) open(addr string) (failure, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.down[addr]
 	if o == nil || o.dials < dialsToOpen && o.silences < silencesToOpen {
-		return nil
+		return failure{}, false
 	}
 	if b.now().Sub(o.tried) >= cooldown {
 		o.tried = b.now() // the others wait for what this one finds
-		return nil
+		return failure{}, false
 	}
-	return &collectors.Gap{
-		Reason: o.gap.Reason,
-		Detail: fmt.Sprintf("not tried again after %d such failures in a row: %s", o.dials+o.silences, o.gap.Detail),
-		Remedy: o.gap.Remedy,
-	}
+	f := o.last
+	f.words = fmt.Sprintf("%s (not tried again after %d failures in a row)", f.words, o.dials+o.silences)
+	return f, true
 }
 
-// note remembers how an attempt at the address went.
-func (b *breaker) note(addr string, how reach, gap *collectors.Gap) {
+// answers remembers that the address answered.
+func (b *breaker) answers(addr string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	switch how {
+	delete(b.down, addr)
+}
+
+// fails remembers how an attempt at the address failed.
+func (b *breaker) fails(addr string, f failure) {
+	switch f.how {
 	case ourselves:
 		return
 	case answered:
-		delete(b.down, addr)
+		b.answers(addr)
 		return
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	o := b.down[addr]
 	if o == nil {
 		o = &outage{}
 		b.down[addr] = o
 	}
-	if how == notReached {
+	if f.how == notReached {
 		o.dials++
 	} else {
 		o.silences++
 	}
-	o.gap, o.tried = gap, b.now()
+	o.last, o.tried = f, b.now()
 }

@@ -113,8 +113,8 @@ func (s *Source) callEtcd(ctx context.Context, way string, u *url.URL, access et
 		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", way, err)
 	}
 	addr := "etcd " + u.Host
-	if gap := s.breaker.open(addr); gap != nil {
-		return nil, gap
+	if f, dead := s.breaker.open(addr); dead {
+		return nil, access.withRemedy(f.gap(way))
 	}
 	release, err := s.limit.acquire(ctx)
 	if err != nil {
@@ -133,20 +133,18 @@ func (s *Source) callEtcd(ctx context.Context, way string, u *url.URL, access et
 			err = s.afterHandshake(inner, u.Host, access.tls, err)
 		}
 		f := explain(ctx, err, m.link.stage(), s.config.RequestTimeout)
-		gap := access.withRemedy(f.gap(way))
-		s.breaker.note(addr, f.how, gap)
-		return nil, gap
+		s.breaker.fails(addr, f)
+		return nil, access.withRemedy(f.gap(way))
 	}
 	began := time.Now()
 	resp, err := call(inner, m.conn)
 	at := time.Now()
 	if err != nil {
 		f := explainRPC(ctx, err, m.link, s.config.RequestTimeout)
-		gap := access.withRemedy(f.gap(way))
-		s.breaker.note(addr, f.how, gap)
-		return nil, gap
+		s.breaker.fails(addr, f)
+		return nil, access.withRemedy(f.gap(way))
 	}
-	s.breaker.note(addr, answered, nil)
+	s.breaker.answers(addr)
 	body, err := json.Marshal(resp)
 	if err != nil {
 		return nil, collectors.Gapf(collectors.Bug, "%s: %v", way, err)

@@ -39,8 +39,8 @@ func (a *answer) reply(from string) *collectors.Reply {
 // The address is whose failures are remembered; way is what gaps call the
 // request. Closing the answer's body ends the exchange.
 func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTripper, req *http.Request) (*answer, *collectors.Gap) {
-	if gap := s.breaker.open(addr); gap != nil {
-		return nil, gap
+	if f, dead := s.breaker.open(addr); dead {
+		return nil, f.gap(way)
 	}
 	release, err := s.limit.acquire(ctx)
 	if err != nil {
@@ -63,11 +63,10 @@ func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTr
 		cancel(errClosed)
 		release()
 		f := explain(ctx, err, t.stage(), s.config.RequestTimeout)
-		gap := f.gap(way)
-		s.breaker.note(addr, f.how, gap)
-		return nil, gap
+		s.breaker.fails(addr, f)
+		return nil, f.gap(way)
 	}
-	s.breaker.note(addr, answered, nil)
+	s.breaker.answers(addr)
 	timer = time.AfterFunc(s.config.BodyTimeout, func() { cancel(errTooLong) })
 	resp.Body = &body{
 		body: resp.Body, outer: ctx, inner: inner, way: way, timeout: s.config.BodyTimeout,

@@ -177,16 +177,16 @@ func (s *Source) upgrade(ctx context.Context, k *kube, p podPort) (httpstream.Co
 	}
 	var status *apierrors.StatusError
 	if errors.As(err, &status) {
-		s.breaker.note(k.breakerKey(), answered, nil)
+		s.breaker.answers(k.breakerKey())
 		return nil, refusedForward(p, int(status.ErrStatus.Code), status.ErrStatus.Message)
 	}
 	if err != nil {
 		f := explain(ctx, err, stageConnect, s.config.RequestTimeout)
+		s.breaker.fails(k.breakerKey(), f)
 		f.words = fmt.Sprintf("the API server at %s gave no port-forward: %s", k.addr, f.words)
-		s.breaker.note(k.breakerKey(), f.how, &collectors.Gap{Reason: f.reason, Detail: f.words, Remedy: f.remedy})
 		return nil, &forwardError{f}
 	}
-	s.breaker.note(k.breakerKey(), answered, nil)
+	s.breaker.answers(k.breakerKey())
 	return conn, nil
 }
 

@@ -346,7 +346,7 @@ func TestDeadAddressIsNotDialledForEachRequest(t *testing.T) {
 	for range 5 {
 		_, _, gap = fetch(t, s, collectors.Request{Verb: collectors.List, URL: "kube:/api/v1/pods"})
 	}
-	wantGap(t, gap, collectors.Unreachable, "not tried again after 2 such failures in a row", "connection refused")
+	wantGap(t, gap, collectors.Unreachable, "kube:/api/v1/pods at ", "connection refused: nothing listens there (not tried again after 2 failures in a row)")
 	if got := s.Cost().Requests; got != 2 {
 		t.Errorf("got %d attempts, want 2", got)
 	}
@@ -439,6 +439,27 @@ func TestCredentialPluginThatFails(t *testing.T) {
 	}
 	if n := srv.requests.Load(); n != 0 {
 		t.Errorf("the server got %d requests without credentials", n)
+	}
+}
+
+func TestImpersonationGoesToTheAPIAlone(t *testing.T) {
+	ca := newAuthority(t, "cluster")
+	var got string
+	srv := newServer(t, ca.issue(t, "127.0.0.1").pair(t), func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Impersonate-User") + " " + r.Header.Get("Authorization")
+	})
+	as := func(_ *clientcmdapi.Cluster, u *clientcmdapi.AuthInfo) { u.Impersonate = "jane" }
+	s := newSource(t, Config{Kubeconfig: kubeconfigFor(srv.URL, ca, as), NodeName: "n", ForwardToken: true})
+	for u, want := range map[string]string{
+		"kube:/version": "jane Bearer " + token,
+		"pod+https://n@ns/p:" + srv.port() + "/metrics": " Bearer " + token,
+	} {
+		if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: u}); gap != nil {
+			t.Fatal(gap)
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", u, got, want)
+		}
 	}
 }
 

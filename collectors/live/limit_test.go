@@ -147,21 +147,25 @@ func TestStopEndsTheWaitForTheWindow(t *testing.T) {
 
 func TestSilentAddressIsGivenUpLater(t *testing.T) {
 	b := newBreaker()
-	gap := collectors.Gapf(collectors.Timeout, "no answer")
+	f := failure{reason: collectors.Timeout, words: "no answer", how: silent}
 	for range silencesToOpen - 1 {
-		b.note("a", silent, gap)
+		b.fails("a", f)
 	}
-	b.note("a", ourselves, nil)
-	if g := b.open("a"); g != nil {
-		t.Fatalf("given up after %d silences: %v", silencesToOpen-1, g)
+	b.fails("a", failure{how: ourselves})
+	if _, dead := b.open("a"); dead {
+		t.Fatalf("given up after %d silences", silencesToOpen-1)
 	}
-	b.note("a", silent, gap)
-	wantGap(t, b.open("a"), collectors.Timeout, "not tried again after 8 such failures", "no answer")
-	if b.open("b") != nil {
+	b.fails("a", f)
+	got, dead := b.open("a")
+	if !dead {
+		t.Fatalf("not given up after %d silences", silencesToOpen)
+	}
+	wantGap(t, got.gap("way"), collectors.Timeout, "way: no answer (not tried again after 8 failures in a row)")
+	if _, dead := b.open("b"); dead {
 		t.Error("another address is given up too")
 	}
-	b.note("a", answered, nil)
-	if g := b.open("a"); g != nil {
-		t.Errorf("still given up after an answer: %v", g)
+	b.fails("a", failure{how: answered})
+	if _, dead := b.open("a"); dead {
+		t.Error("still given up after an answer")
 	}
 }

@@ -68,8 +68,8 @@ func (s *Source) askPod(ctx context.Context, r collectors.Request, way string, u
 		noKube = &collectors.Gap{Reason: noKube.Reason, Detail: way + ": " + noKube.Detail, Remedy: noKube.Remedy}
 		return nil, joinGaps(direct, noKube)
 	}
-	if gap := s.breaker.open(k.breakerKey()); gap != nil {
-		return nil, joinGaps(direct, &collectors.Gap{Reason: gap.Reason, Detail: way + " by port-forward: " + gap.Detail, Remedy: gap.Remedy})
+	if f, dead := s.breaker.open(k.breakerKey()); dead {
+		return nil, joinGaps(direct, f.gap(fmt.Sprintf("%s by port-forward: the API server at %s", way, k.addr)))
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return s.forward(ctx, k, p) }
 	reply, gap := s.askPort(ctx, r, way, way+" by port-forward", "pod "+p.namespace+"/"+p.name+":"+p.port, p, k, dial)
