@@ -43,18 +43,17 @@ func backendCommitSlow(p *checks.Pass) {
 	answers, _ := checks.All(p, etcd.CommitLatency)
 	for _, a := range answers {
 		if a.Gap == nil {
-			w.see(a.Target, checks.JudgeLatency(a.Value, commitLimits...).Status.Bad())
+			w.see(a.Target, judge(a.Value, commitLimits).Status.Bad())
 		}
 	}
 	for m, l := range checks.Each(p, etcd.CommitLatency) {
-		j := checks.JudgeLatency(l, commitLimits...)
+		j := judge(l, commitLimits)
 		if j.Status == checks.Unknown {
-			p.Nothing(m, "nothing was committed %s", during(l, j))
+			p.Nothing(m, "nothing was committed %s", j.during())
 			continue
 		}
-		v := p.Judge(m, j.Status, "database commits take %s %s: %.0f of %.0f took over %s%s",
-			p99(j), during(l, j), j.Above, j.Count, checks.Seconds(j.Edge), unsure(j))
+		v := p.Judge(m, j.Status, "database commits take %s", j)
 		w.mark(v, m)
-		seeLatency(v, etcd.CommitLatency, j)
+		j.evidence(v, etcd.CommitLatency)
 	}
 }

@@ -10,35 +10,53 @@ import (
 	"github.com/ktriage/ktriage/collectors/metrics"
 )
 
-// p99 writes the quantile: "p99 3.1 ms".
-func p99(v checks.LatencyVerdict) string { return "p99 " + checks.Quantile(v.P99) }
-
-// unsure adds that there was too little to judge, to a verdict that is no
-// trouble only for that.
-func unsure(v checks.LatencyVerdict) string {
-	if v.TooFew && !v.Status.Bad() {
-		return ", too few to judge"
-	}
-	return ""
+// A judged is a latency with its verdict.
+type judged struct {
+	metrics.Latency
+	checks.LatencyVerdict
+	Thin bool // more observations could show trouble, not only advice
 }
 
-// during says what time a verdict is about: "in 10 s", "since the start, 3d ago".
-func during(l metrics.Latency, v checks.LatencyVerdict) string {
+func judge(l metrics.Latency, limits []checks.Limit) judged {
+	j := judged{Latency: l, LatencyVerdict: checks.JudgeLatency(l, limits...)}
+	if j.TooFew {
+		var bad []checks.Limit
+		for _, x := range limits {
+			if x.Status.Bad() {
+				bad = append(bad, x)
+			}
+		}
+		j.Thin = checks.JudgeLatency(l, bad...).TooFew
+	}
+	return j
+}
+
+// String tells how long it took: "p99 3.1 ms in 10 s: 0 of 412 took over 16 ms".
+func (j judged) String() string {
+	s := fmt.Sprintf("p99 %s %s: %.0f of %.0f took over %s", checks.Quantile(j.P99), j.during(), j.Above, j.Count, checks.Seconds(j.Edge))
+	if j.Thin && !j.Status.Bad() {
+		s += ", too few to tell whether it is worse"
+	}
+	return s
+}
+
+// during says what time the verdict is about: "in 10 s", "since the start, 3d ago".
+func (j judged) during() string {
 	switch {
-	case v.Basis == checks.OverWindow && l.Elapsed > 0:
-		return "in " + checks.Seconds(l.Elapsed.Seconds())
-	case l.Uptime > 0:
-		return "since the start, " + checks.Span(l.Uptime) + " ago"
+	case j.Basis == checks.OverWindow && j.Elapsed > 0:
+		return "in " + checks.Seconds(j.Elapsed.Seconds())
+	case j.Uptime > 0:
+		return "since the start, " + checks.Span(j.Uptime) + " ago"
 	}
 	return "since the start"
 }
 
-// seeLatency gives a verdict its evidence.
-func seeLatency(v *checks.Verdict, f collectors.Any, j checks.LatencyVerdict) {
+// evidence gives a finding what the verdict rests on.
+func (j judged) evidence(v *checks.Verdict, f collectors.Any) {
 	v.Saw(f, "p99", checks.Quantile(j.P99), checks.Seconds(j.Limit.Seconds), j.Limit.Source).
 		Saw(f, "above "+checks.Seconds(j.Edge), fmt.Sprintf("%.0f of %.0f", j.Above, j.Count), checks.Percent(j.Limit.Share), j.Limit.Source).
 		Number("p99", j.P99.Value)
-	if j.TooFew {
+	if j.Thin {
 		v.TooFew()
 	}
 }

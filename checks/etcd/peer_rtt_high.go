@@ -53,47 +53,43 @@ var rttAlways = []checks.Limit{
 
 // judgeRTT holds the round trips against the limits. etcd notes them twice
 // every 30 s, so that a window may hold none.
-func judgeRTT(l metrics.Latency) checks.LatencyVerdict {
+func judgeRTT(l metrics.Latency) judged {
 	if l.Window.Count > 0 {
-		return checks.JudgeLatency(l, rttLimits...)
+		return judge(l, rttLimits)
 	}
 	l.Elapsed = 0
-	return checks.JudgeLatency(l, rttAlways...)
+	return judge(l, rttAlways)
 }
 
 func peerRTTHigh(p *checks.Pass) {
 	who, _ := checks.One(p, etcd.WhoIsWho)
 	for m, peers := range checks.Each(p, etcd.PeerMetrics) {
-		type judged struct {
-			name string
-			metrics.Latency
-			checks.LatencyVerdict
-		}
-		var all []judged
+		var worst judged
+		var peer string
 		for _, id := range slices.Sorted(maps.Keys(peers.RTT)) {
 			if active, ever := peers.Active[id]; ever && !active {
 				continue // the prober goes on noting the last round trip of a peer that is gone
 			}
-			l := peers.RTT[id]
-			if v := judgeRTT(l); v.Status != checks.Unknown {
-				all = append(all, judged{cmp.Or(who.Name(id), fmt.Sprintf("%x", id)), l, v})
+			j := judgeRTT(peers.RTT[id])
+			if j.Status == checks.Unknown {
+				continue
+			}
+			if peer == "" || cmp.Or(cmp.Compare(j.Status.Severity(), worst.Status.Severity()), cmp.Compare(j.P99.Value, worst.P99.Value)) > 0 {
+				worst, peer = j, cmp.Or(who.Name(id), fmt.Sprintf("%x", id))
 			}
 		}
-		if len(all) == 0 {
+		if peer == "" {
 			p.Nothing(m, "it measured no round trip to a peer")
 			continue
 		}
-		worst := slices.MaxFunc(all, func(a, b judged) int {
-			return cmp.Or(cmp.Compare(a.Status.Severity(), b.Status.Severity()), cmp.Compare(a.P99.Value, b.P99.Value))
-		})
-		what := p99(worst.LatencyVerdict)
+		what := "p99 " + checks.Quantile(worst.P99)
 		if worst.Basis == checks.OverLifetime {
 			median, _ := worst.Lifetime.Quantile(0.5)
 			what = "median " + checks.Quantile(median)
 		}
 		v := p.Judge(m, worst.Status, "round trips to %s take %s %s: %.0f of %.0f took over %s",
-			worst.name, what, during(worst.Latency, worst.LatencyVerdict), worst.Above, worst.Count, checks.Seconds(worst.Edge))
-		v.Mark("peer=" + worst.name)
-		seeLatency(v, etcd.PeerMetrics, worst.LatencyVerdict)
+			peer, what, worst.during(), worst.Above, worst.Count, checks.Seconds(worst.Edge)).
+			Mark("peer=" + peer)
+		worst.evidence(v, etcd.PeerMetrics)
 	}
 }

@@ -3,6 +3,7 @@ package etcd
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -38,7 +39,7 @@ func quorumLost(p *checks.Pass) {
 	down := len(q.Down) > q.Voters-q.Need()
 	var v *checks.Verdict
 	switch {
-	case len(q.Answer) >= q.Need():
+	case len(q.Answer)+len(q.Silent) >= q.Need():
 		v = p.OK(etcd.Cluster, "%s", q)
 	case q.Leader != "":
 		v = p.OK(etcd.Cluster, "%s; %s has a leader, which takes a majority", q, q.Leader)
@@ -48,9 +49,12 @@ func quorumLost(p *checks.Pass) {
 		v = p.OK(etcd.Cluster, "%s; %s did a read that takes a majority", q, q.Reader)
 	case q.Impossible():
 		v = p.Critical(etcd.Cluster, "%s: no write and no consistent read is possible; no leader: %s; no answer: %s",
-			q, checks.List(q.Leaderless, 4), checks.List(append(q.Down, q.Unsure...), 4))
+			q, checks.List(q.Leaderless, 4), checks.List(slices.Concat(q.Down, q.Silent, q.Unsure), 4))
 	default:
-		g := *q.Gap
+		g := collectors.Gap{Reason: collectors.NotAsked, Detail: "no voter told anything"}
+		if q.Gap != nil {
+			g = *q.Gap
+		}
 		g.Detail = fmt.Sprintf("%s; the others may be out of our reach only: %s", q, g.Detail)
 		p.Unknown(etcd.Cluster, &g)
 		return

@@ -53,13 +53,13 @@ func walFsyncSlow(p *checks.Pass) {
 	answers, _ := checks.All(p, etcd.FsyncLatency)
 	for _, a := range answers {
 		if a.Gap == nil {
-			w.see(a.Target, checks.JudgeLatency(a.Value, fsyncLimits...).Status.Bad())
+			w.see(a.Target, judge(a.Value, fsyncLimits).Status.Bad())
 		}
 	}
 	for m, l := range checks.Each(p, etcd.FsyncLatency) {
-		j := checks.JudgeLatency(l, fsyncLimits...)
+		j := judge(l, fsyncLimits)
 		if j.Status == checks.Unknown {
-			p.Nothing(m, "nothing was written to the log %s", during(l, j))
+			p.Nothing(m, "nothing was written to the log %s", j.during())
 			continue
 		}
 		status, note := j.Status, ""
@@ -70,9 +70,8 @@ func walFsyncSlow(p *checks.Pass) {
 				status = min(status, checks.Warning)
 			}
 		}
-		v := p.Judge(m, status, "log syncs take %s %s: %.0f of %.0f took over %s%s",
-			p99(j), during(l, j), j.Above, j.Count, checks.Seconds(j.Edge), note+unsure(j))
+		v := p.Judge(m, status, "log syncs take %s%s", j, note)
 		w.mark(v, m)
-		seeLatency(v, etcd.FsyncLatency, j)
+		j.evidence(v, etcd.FsyncLatency)
 	}
 }

@@ -19,6 +19,8 @@ type Contact struct {
 	// Gap is why nothing is known: we did not reach it, and nothing says that
 	// the others do not.
 	Gap *collectors.Gap
+	// Runs says that it runs all the same: its peers are connected to it.
+	Runs bool
 }
 
 // Reached tells which members answer, and of those that do not whether they
@@ -51,7 +53,7 @@ var Reached = &collectors.Fact[Contact]{
 		rpc, scrape := others(s, t)
 		switch {
 		case connected > 0 && cut == 0:
-			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %d of its peers are connected to it", connected))}, nil
+			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %d of its peers are connected to it", connected)), Runs: true}, nil
 		case connected > 0:
 			return Contact{Gap: also(why, fmt.Sprintf("%d of its peers are connected to it and %d are not", connected, cut))}, nil
 		case m.Waiting != "":

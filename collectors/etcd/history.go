@@ -3,7 +3,6 @@ package etcd
 import (
 	"time"
 
-	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/metrics"
 )
 
@@ -25,16 +24,17 @@ var HistoryMetrics = windowFact("etcd.history", "each member's revision, and wha
 	metrics.Select{Name: "etcd_debugging_mvcc_current_revision"},
 	metrics.Select{Name: "etcd_debugging_mvcc_compact_revision"},
 	metrics.Select{Name: "etcd_debugging_mvcc_db_compaction_last"},
+	metrics.Select{Name: "etcd_server_version", By: []string{"server_version"}},
 )
 
 func readHistory(w metrics.Window) (History, error) {
 	rev, ok := growth(w, "etcd_debugging_mvcc_current_revision")
 	if !ok {
-		return History{}, collectors.AbsentMetric("etcd_debugging_mvcc_current_revision")
+		return History{}, missing(w, 5, "etcd_debugging_mvcc_current_revision")
 	}
 	compacted, ok := w.Last.Sum("etcd_debugging_mvcc_compact_revision")
 	if !ok {
-		return History{}, collectors.AbsentMetric("etcd_debugging_mvcc_compact_revision")
+		return History{}, missing(w, 5, "etcd_debugging_mvcc_compact_revision")
 	}
 	h := History{Revision: int64(rev.Total), Compacted: int64(compacted), Uptime: w.Uptime(), Writes: rev}
 	at, ok := w.Last.Sum("etcd_debugging_mvcc_db_compaction_last")
@@ -60,7 +60,7 @@ var DefragMetrics = windowFact("etcd.defrag", "whether each member is being defr
 	const family = "etcd_disk_defrag_inflight"
 	now, ok := w.Last.Sum(family)
 	if !ok {
-		return Defrag{}, collectors.AbsentMetric(family)
+		return Defrag{}, missing(w, 5, family)
 	}
 	d := Defrag{Now: now > 0, Watched: w.Elapsed()}
 	if w.First != nil {
@@ -68,4 +68,7 @@ var DefragMetrics = windowFact("etcd.defrag", "whether each member is being defr
 		d.Before = before > 0
 	}
 	return d, nil
-}, metrics.Select{Name: "etcd_disk_defrag_inflight"})
+},
+	metrics.Select{Name: "etcd_disk_defrag_inflight"},
+	metrics.Select{Name: "etcd_server_version", By: []string{"server_version"}},
+)

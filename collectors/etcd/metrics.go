@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/cluster"
 	"github.com/ktriage/ktriage/collectors/metrics"
 )
 
@@ -35,6 +36,17 @@ func latencyFact(id, doc, family string) *collectors.Fact[metrics.Latency] {
 		}
 		return l, nil
 	}, metrics.Select{Name: family})
+}
+
+// missing is the gap of families that the endpoint does not serve: out of
+// scope if its etcd is older than the minor version that brought them. The
+// families must be asked for along with etcd_server_version.
+func missing(w metrics.Window, since int, families ...string) *collectors.Gap {
+	version := current(w.Last, "etcd_server_version", "server_version")
+	if v, err := cluster.ParseRelease(version); err == nil && v.Major == 3 && v.Minor < since {
+		return collectors.Gapf(collectors.OutOfScope, "etcd %s does not serve %s, which came with 3.%d", version, families[len(families)-1], since)
+	}
+	return collectors.AbsentMetric(families...)
 }
 
 // A Growth is a counter: since the process started, and over the window.

@@ -11,6 +11,7 @@ type Quorum struct {
 	Voters int
 	Answer []string // that answer, in whatever way
 	Down   []string // for which there is evidence that they are down, or that never started
+	Silent []string // that do not answer us and run, as their peers say
 	Unsure []string // that we could not reach, and nothing else tells
 	// Leader names a member that has a leader, and Reader one that did a read
 	// for which the leader needs a majority: proof that there is a quorum,
@@ -18,7 +19,7 @@ type Quorum struct {
 	Leader, Reader string
 	// Leaderless names the voters that answer and have no leader.
 	Leaderless []string
-	// Gap is the first of those of Unsure.
+	// Gap is the first of those of Unsure; nil if there are none.
 	Gap *collectors.Gap
 }
 
@@ -44,7 +45,14 @@ func (q Quorum) String() string {
 	if q.Need() == 1 {
 		need = "is"
 	}
-	return fmt.Sprintf("%d of %s %s, %d %s needed", len(q.Answer), votersNoun(q.Voters), verb, q.Need(), need)
+	more := ""
+	switch n := len(q.Silent); {
+	case n == 1:
+		more = " and 1 more runs"
+	case n > 1:
+		more = fmt.Sprintf(" and %d more run", n)
+	}
+	return fmt.Sprintf("%d of %s %s%s, %d %s needed", len(q.Answer), votersNoun(q.Voters), verb, more, q.Need(), need)
 }
 
 func votersNoun(n int) string {
@@ -93,6 +101,8 @@ var Votes = &collectors.Fact[Quorum]{
 				q.Answer = append(q.Answer, x.Name)
 			case c.Down != "":
 				q.Down = append(q.Down, x.Name)
+			case c.Runs:
+				q.Silent = append(q.Silent, x.Name)
 			default:
 				q.unsure(x.Name, c.Gap)
 			}
@@ -121,7 +131,7 @@ func (q *Quorum) count(s *collectors.Snapshot) {
 		}
 		name := fmt.Sprintf("%x", id)
 		if active {
-			q.unsure(name, collectors.Gapf(collectors.NotAsked, "member %s has no pod; its peers are connected to it", name).With(Remedy))
+			q.Silent = append(q.Silent, name)
 		} else {
 			q.Down = append(q.Down, name)
 		}

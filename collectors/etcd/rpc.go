@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/metrics"
 )
 
@@ -49,6 +48,7 @@ var CallMetrics = windowFact("etcd.calls", "how long the requests of clients tak
 	metrics.Select{Name: "etcd_server_request_duration_seconds", By: []string{"type", "success"}},
 	metrics.Select{Name: "etcd_server_range_duration_seconds"},
 	metrics.Select{Name: "etcd_server_apply_duration_seconds", By: []string{"op"}},
+	metrics.Select{Name: "etcd_server_version", By: []string{"server_version"}},
 )
 
 func readCalls(w metrics.Window) (Calls, error) {
@@ -66,7 +66,7 @@ func readCalls(w metrics.Window) (Calls, error) {
 			return c, nil
 		}
 	}
-	return Calls{}, collectors.AbsentMetric(tried...)
+	return Calls{}, missing(w, 5, tried...)
 }
 
 func (f callFamily) read(w metrics.Window) []Call {
