@@ -16,8 +16,8 @@ import (
 // and probes' headers.
 //
 // The command lines of the control plane's own containers are kept: they say
-// where a component listens and what it was told. Their values are flags and
-// paths, not keys.
+// where a component listens and what it was told. Values of flags that carry a
+// secret are taken out.
 func Strip(o Object) {
 	mf := o.GetManagedFields()
 	for i := range mf {
@@ -83,13 +83,15 @@ func stripTemplate(t *corev1.PodTemplateSpec) {
 }
 
 func stripPod(s *corev1.PodSpec, keepCommand bool) {
-	for _, cs := range [][]corev1.Container{s.InitContainers, s.Containers} {
+	for n, cs := range [][]corev1.Container{s.InitContainers, s.Containers} {
 		for i := range cs {
 			c := &cs[i]
 			c.Env, c.EnvFrom, c.Lifecycle = nil, nil, nil
-			if !keepCommand {
+			if n == 0 || !keepCommand {
 				c.Command, c.Args = nil, nil
 			}
+			stripFlags(c.Command)
+			stripFlags(c.Args)
 			for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
 				if p != nil {
 					p.Exec = nil
@@ -103,6 +105,22 @@ func stripPod(s *corev1.PodSpec, keepCommand bool) {
 	for i := range s.EphemeralContainers {
 		c := &s.EphemeralContainers[i].EphemeralContainerCommon
 		c.Env, c.EnvFrom, c.Lifecycle, c.Command, c.Args = nil, nil, nil, nil, nil
+	}
+}
+
+// stripFlags takes the values of flags that carry a secret themselves, not the
+// name of its file.
+func stripFlags(words []string) {
+	for i, w := range words {
+		name, _, ok := strings.Cut(w, "=")
+		if !ok || strings.HasSuffix(name, "-file") || !strings.HasPrefix(name, "-") {
+			continue
+		}
+		for _, secret := range [...]string{"password", "token", "secret"} {
+			if strings.Contains(name, secret) {
+				words[i] = name + "=…"
+			}
+		}
 	}
 }
 
