@@ -28,6 +28,8 @@ type etcdAccess struct {
 	tls   *tls.Config     // nil if nothing was given
 	plain map[string]bool // host:port of endpoints that were given as http://
 	open  bool            // all that were given are
+
+	generation int // connections are not shared between what was known before and after
 }
 
 // isPlain reports whether an endpoint is spoken to without TLS.

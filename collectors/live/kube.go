@@ -2,15 +2,11 @@ package live
 
 import (
 	"cmp"
-	"context"
 	"crypto/tls"
-	"fmt"
 	"net"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -179,122 +175,4 @@ func knownBy(c *rest.Config) string {
 		by += ", impersonating " + who
 	}
 	return by
-}
-
-// acceptFor is what kind of body is asked for.
-func acceptFor(v collectors.Verb) string {
-	switch v {
-	case collectors.List:
-		return "application/vnd.kubernetes.protobuf, application/json"
-	case collectors.Scrape:
-		return "text/plain;version=0.0.4"
-	}
-	return "application/json, text/plain;q=0.9, */*;q=0.8"
-}
-
-// A throttled request is sent again at most retries times, after the time that
-// the server named but at most maxRetryAfter.
-const (
-	retries       = 2
-	maxRetryAfter = 2 * time.Second
-)
-
-// askKube answers kube:/path.
-func (s *Source) askKube(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
-	k, gap := s.kube()
-	if gap != nil {
-		return nil, &collectors.Gap{Reason: gap.Reason, Detail: way + ": " + gap.Detail, Remedy: gap.Remedy}
-	}
-	target := *k.base
-	target.Path = strings.TrimSuffix(k.base.Path, "/") + u.Path
-	target.RawPath = ""
-	if u.RawPath != "" {
-		target.RawPath = strings.TrimSuffix(k.base.EscapedPath(), "/") + u.RawPath
-	}
-	target.RawQuery = u.RawQuery
-	return s.askAPI(ctx, r, way, fmt.Sprintf("%s at %s", way, k.addr), k.breakerKey(), k.rt, &target)
-}
-
-// askAPI asks an API server, page by page if it is a list.
-func (s *Source) askAPI(ctx context.Context, r collectors.Request, way, who, addr string, rt http.RoundTripper, target *url.URL) (*collectors.Reply, *collectors.Gap) {
-	page := r.Page
-	resumed := false
-	for throttled := 0; ; {
-		u := *target
-		if r.Verb == collectors.List {
-			q := u.Query()
-			q.Set("limit", strconv.Itoa(collectors.PageLimit()))
-			if page != "" {
-				q.Set("continue", page)
-			}
-			u.RawQuery = q.Encode()
-		}
-		req, err := newRequest(u.String(), acceptFor(r.Verb))
-		if err != nil {
-			return nil, collectors.Gapf(collectors.Bug, "%s: %v", who, err)
-		}
-		a, gap := s.exchange(ctx, who, addr, rt, req)
-		if gap != nil {
-			return nil, gap
-		}
-		switch {
-		case a.StatusCode == http.StatusTooManyRequests && throttled < retries:
-			throttled++
-			a.drop()
-			if err := pause(ctx, retryAfter(a.Header)); err != nil {
-				return nil, stopped(ctx, stageWaiting).gap(who)
-			}
-			continue
-		case a.StatusCode == http.StatusGone && page != "" && !resumed:
-			// The list changed too long ago. The server may let the rest be
-			// read as it is now: better than nothing, and no list that
-			// ktriage reads needs one moment for all of its objects.
-			st, _ := readStatus(a)
-			if st.Continue == "" {
-				return nil, statusGap(who, a.StatusCode, st.Message)
-			}
-			page, resumed = st.Continue, true
-			continue
-		}
-		return answerOfAPI(r, way, who, a, u.Path)
-	}
-}
-
-func answerOfAPI(r collectors.Request, way, who string, a *answer, path string) (*collectors.Reply, *collectors.Gap) {
-	reply, gap := judge(who, r.Verb, a)
-	if gap != nil {
-		switch gap.Reason {
-		case collectors.Unauthorized:
-			gap.Remedy = "the credentials of the kubeconfig were not accepted: have they expired?"
-		case collectors.Forbidden:
-			gap.Remedy = grant(r.Verb, path)
-		case collectors.ServerError:
-			if a.StatusCode == http.StatusTooManyRequests {
-				gap.Detail += fmt.Sprintf(" (after %d tries)", retries+1)
-			}
-		}
-		return nil, gap
-	}
-	reply.From = way
-	return reply, nil
-}
-
-func retryAfter(h http.Header) time.Duration {
-	n, err := strconv.Atoi(h.Get("Retry-After"))
-	if err != nil || n < 0 {
-		n = 1
-	}
-	return min(time.Duration(n)*time.Second, maxRetryAfter)
-}
-
-// pause waits, unless the run is stopped.
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
 }
