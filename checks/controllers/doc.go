@@ -13,4 +13,11 @@ var All = []*checks.Check{
 	NoLeader,
 	QueueDepth,
 	RetriesHigh,
+	StuckWorker,
+	ClientErrors,
+	ClientThrottled,
+	QueueLatency,
+	GenerationLag,
+	ScaleLag,
+	Restarts,
 }

@@ -10,4 +10,10 @@ import (
 // All lists the checks of this package.
 var All = []*checks.Check{
 	Expired,
+	RenewSlow,
+	Flapping,
+	MassLoss,
+	HolderMissing,
+	ClockSkew,
+	Split,
 }

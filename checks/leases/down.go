@@ -197,7 +197,7 @@ func podTrouble(i cluster.Instance) string {
 		why = "its pod is " + string(i.Phase)
 	}
 	if i.LastExit != "" {
-		why += ", last exit " + i.LastExit
+		why += ", ended last with " + i.LastExit
 	}
 	return why
 }

@@ -11,4 +11,7 @@ import (
 var All = []*checks.Check{
 	Unschedulable,
 	NoCondition,
+	Gated,
+	BoundNotStarted,
+	Crashloop,
 }

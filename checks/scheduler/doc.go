@@ -10,4 +10,9 @@ import (
 var All = []*checks.Check{
 	Down,
 	NoLeader,
+	ThroughputZero,
+	Errors,
+	AttemptLatency,
+	PodLatency,
+	ActiveBacklog,
 }

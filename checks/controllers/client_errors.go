@@ -1,0 +1,105 @@
+package controllers
+
+import (
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/controllers"
+	"github.com/ktriage/ktriage/collectors/leases"
+	"github.com/ktriage/ktriage/collectors/metrics"
+	"github.com/ktriage/ktriage/collectors/scheduler"
+)
+
+//go:embed client_errors.md
+var clientErrorsDoc string
+
+// ClientErrors looks for requests of controller managers and schedulers that
+// the API server refuses or does not answer.
+var ClientErrors = &checks.Check{
+	ID:        "kcm-client-errors",
+	Component: collectors.Controllers,
+	Title:     "the API server answers the controllers and the schedulers",
+	Doc:       clientErrorsDoc,
+	Needs:     []collectors.Any{controllers.Elected.Client, scheduler.Elected.Client},
+	Remedies: []checks.Remedy{
+		{Title: "read what is refused", Command: "kubectl -n kube-system logs --prefix --tail=200 -l tier=control-plane | grep -iE 'unauthorized|forbidden|refused|timeout|x509'", Risk: checks.ReadOnly},
+		{Title: "on the node, see whether its client certificate is valid", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
+	},
+	Run: func(p *checks.Pass) {
+		clientErrors(p, controllers.Elected)
+		clientErrors(p, scheduler.Elected)
+	},
+}
+
+const (
+	// failWarn is the share of requests that may fail. Source:
+	// kubernetes-mixin, KubeClientErrors, which waits for 15 minutes.
+	failWarn   = 0.01
+	failSource = "kubernetes-mixin KubeClientErrors"
+)
+
+func clientErrors(p *checks.Pass, e *leases.Elected) {
+	if _, gap := checks.All(p, e.Client); gap != nil {
+		p.Unknown(e.Self(), gap)
+		return
+	}
+	for t, c := range checks.Each(p, e.Client) {
+		if c.Total == 0 {
+			p.Nothing(t, "sent no request in the window")
+			continue
+		}
+		failed := c.Server + c.NoAnswer
+		var why, marks []string
+		if c.Unauth > 0 {
+			why, marks = append(why, fmt.Sprintf("%.0f were not authenticated (401)", c.Unauth)), append(marks, "401")
+		}
+		if c.Forbidden > 0 {
+			why, marks = append(why, fmt.Sprintf("%.0f reads were forbidden (403)", c.Forbidden)), append(marks, "403")
+		}
+		if metrics.Exceeds(c.Total, failed, failWarn) {
+			why, marks = append(why, failures(c)), append(marks, "5xx")
+		}
+		if metrics.Exceeds(c.Total, c.TooMany, failWarn) {
+			why, marks = append(why, fmt.Sprintf("%.0f were turned away (429)", c.TooMany)), append(marks, "429")
+		}
+		var v *checks.Verdict
+		if len(why) > 0 {
+			v = p.Warn(t, "of %s %s", checks.Count(c.Total, "request"), strings.Join(why, ", "))
+		} else {
+			v = p.OK(t, "%.0f of %s failed%s", failed, checks.Count(c.Total, "request"), refused(c))
+			if k := max(failed, c.TooMany); k > 0 && !metrics.Excludes(c.Total, k, failWarn) {
+				v.TooFew()
+			}
+		}
+		v.Saw(e.Client, "failed", checks.Percent(failed/c.Total), checks.Percent(failWarn), failSource).
+			Number("failed", failed/c.Total).Mark(marks...)
+		for _, code := range slices.Sorted(maps.Keys(c.Codes)) {
+			v.Saw(e.Client, "code "+code, fmt.Sprint(c.Codes[code]), "", "")
+		}
+	}
+}
+
+func failures(c leases.Client) string {
+	var parts []string
+	if c.Server > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f were answered 5xx", c.Server))
+	}
+	if c.NoAnswer > 0 {
+		parts = append(parts, fmt.Sprintf("%.0f not at all", c.NoAnswer))
+	}
+	return strings.Join(parts, " and ")
+}
+
+// refused mentions writes that were refused. Quotas and policies do that to
+// controllers every day, and they say so on the objects concerned.
+func refused(c leases.Client) string {
+	if c.Refused == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %.0f writes were answered 403, as quotas and policies do", c.Refused)
+}
