@@ -169,6 +169,9 @@ func explainTLS(err error) (failure, bool) {
 	return f, true
 }
 
+// maxNames is how many of a certificate's names are told.
+const maxNames = 4
+
 func names(c *x509.Certificate) string {
 	var out []string
 	if c != nil {
@@ -180,5 +183,8 @@ func names(c *x509.Certificate) string {
 	if len(out) == 0 {
 		return "no name at all"
 	}
-	return strings.Join(out, ", ")
+	if n := len(out) - maxNames; n > 0 {
+		out = append(out[:maxNames], fmt.Sprintf("%d more", n))
+	}
+	return quote(strings.Join(out, ", "))
 }
