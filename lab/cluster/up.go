@@ -24,7 +24,7 @@ func Up(ctx context.Context, opts Options, supervisor []string, progress io.Writ
 		return nil, err
 	}
 	if lab, err := Open(opts.Dir); err == nil {
-		if err := follow(ctx, lab, progress); err == nil {
+		if _, err := lab.Supervisor.Status(ctx); err == nil && follow(ctx, lab, progress) == nil {
 			return lab, nil
 		}
 	}
