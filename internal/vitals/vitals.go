@@ -33,7 +33,7 @@ type Group struct {
 }
 
 // groups lists the vitals of all components, in the order of a report.
-var groups = []Group{etcdGroup, apiserverGroup}
+var groups = []Group{etcdGroup, apiserverGroup, schedulerGroup, controllersGroup, leasesGroup}
 
 // Facts returns the facts that the vitals need.
 func Facts() []collectors.Any {
