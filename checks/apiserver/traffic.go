@@ -54,5 +54,13 @@ func shareOf(k, n float64, noun string) string {
 	if k == 0 {
 		return s
 	}
-	return s + " (" + checks.Percent(k/n) + ")"
+	return s + " (" + percent(k/n) + ")"
+}
+
+// percent writes a ratio without telling apart what is next to nothing.
+func percent(ratio float64) string {
+	if ratio > 0 && ratio < 0.001 {
+		return "under 0.1%"
+	}
+	return checks.Percent(ratio)
 }

@@ -77,7 +77,7 @@ func judgeInstance(p *checks.Pass, a apiserver.Attempt, all []apiserver.Attempt,
 	case a.By == "port-forward":
 		p.OK(t, "answers by port-forward into its pod").Saw(apiserver.Attempts, "outcome", a.Outcome.String(), "", "")
 	case a.Outcome.Reached():
-		p.OK(t, "answers at %s after %s", a.Instance.Address(), checks.Seconds(a.Took)).Number("took", a.Took)
+		p.OK(t, "answers at %s%s", a.Instance.Address(), after(a.Took)).Number("took", a.Took)
 	case a.Outcome.Down():
 		p.Judge(t, status, "does not answer at %s: %s; %s", a.Instance.Address(), a.Outcome, others).
 			Saw(apiserver.Attempts, "attempt", a.Detail, "an answer", "").Mark("outcome=" + a.Outcome.String())
@@ -104,7 +104,7 @@ func judgeFront(p *checks.Pass, t collectors.Target, a apiserver.Attempt, fleet 
 	server := cmp.Or(fleet.Server, "the kubeconfig's address")
 	switch {
 	case a.Outcome == apiserver.Answered:
-		p.OK(t, "answers at %s after %s%s", server, checks.Seconds(a.Took), reservation(fleet, elsewhere, unseen)).Number("took", a.Took)
+		p.OK(t, "answers at %s%s%s", server, after(a.Took), reservation(fleet, elsewhere, unseen)).Number("took", a.Took)
 	case a.Outcome == apiserver.Denied:
 		p.Unknown(t, &collectors.Gap{Reason: a.Gap.Reason, Detail: "it answers at " + server + ", but does not accept the credentials: " + a.Detail, Remedy: cmp.Or(a.Gap.Remedy, "get fresh credentials; kubectl auth whoami tells whose are used")})
 	case a.Outcome.Down() && versionGap == nil:
@@ -136,6 +136,14 @@ func notSeen(a apiserver.Attempt, server string) *collectors.Gap {
 		g.Remedy = cmp.Or(g.Remedy, "see that the kubeconfig's CA and server name are those of this cluster, and that this machine's clock is right")
 	}
 	return &g
+}
+
+// after says how long an answer took, where that is known.
+func after(seconds float64) string {
+	if seconds == 0 {
+		return ""
+	}
+	return " after " + checks.Seconds(seconds)
 }
 
 // reservation says what the answer at the front does not show.

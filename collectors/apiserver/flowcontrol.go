@@ -84,7 +84,6 @@ type Inflight struct{ Reading, Mutating float64 }
 // it, before 1.20 or switched off, it has no levels.
 var Fairness = windowFact("apiserver.flow-control", "seats, queues, waits and rejections of each priority level, and requests in flight",
 	func(w metrics.Window) (FlowControl, error) {
-		const inflight = "apiserver_current_inflight_requests"
 		f := FlowControl{Elapsed: w.Elapsed(), Broken: w.Broken}
 		if !w.Has(inflight) {
 			return f, absent(w, 14, inflight)
@@ -101,7 +100,7 @@ var Fairness = windowFact("apiserver.flow-control", "seats, queues, waits and re
 		return f, nil
 	},
 	slices.Concat(
-		selects([]string{"request_kind", "requestKind"}, "apiserver_current_inflight_requests"),
+		selects([]string{"request_kind", "requestKind"}, inflight),
 		selects(levelLabels, seatLimits...), selects(levelLabels, ownLimits...), selects(levelLabels, executing...),
 		selects(levelLabels, queued, dispatched), selects(append([]string{"execute"}, levelLabels...), waits),
 		selects(append([]string{"reason", "flow_schema", "flowSchema"}, levelLabels...), rejected),

@@ -12,6 +12,8 @@ import (
 // instance that answered /version.
 const buildInfo = "kubernetes_build_info"
 
+const inflight = "apiserver_current_inflight_requests"
+
 // windowFact makes a fact of what the metrics of each instance that can be
 // asked say over the window. All such facts share one scrape.
 func windowFact[T any](id, doc string, read func(metrics.Window) (T, error), want ...metrics.Select) *collectors.Fact[T] {
@@ -22,7 +24,9 @@ func windowFact[T any](id, doc string, read func(metrics.Window) (T, error), wan
 func windowFactOf[T any](id, doc string, read func(metrics.Window) (T, error), want func(*collectors.Snapshot) []metrics.Select) *collectors.Fact[T] {
 	f := collectors.WindowFact(id, doc, []collectors.Any{Ways, cluster.Version}, targets,
 		func(s *collectors.Snapshot, t collectors.Target) []collectors.Request {
-			all := append(slices.Clone(want(s)), metrics.Select{Name: buildInfo, By: []string{"git_version", "gitVersion"}})
+			all := append(slices.Clone(want(s)),
+				metrics.Select{Name: buildInfo, By: []string{"git_version", "gitVersion"}},
+				metrics.Select{Name: inflight, By: []string{"request_kind", "requestKind"}})
 			return collectors.Scrapes(t.Addr+"/metrics", nil, all...)
 		}, read)
 	inner := f.Read
@@ -37,13 +41,17 @@ func windowFactOf[T any](id, doc string, read func(metrics.Window) (T, error), w
 }
 
 // minor is the minor version of the instance that answered; 0 if it does not
-// say.
+// say. 1.15 to 1.18 do not serve the metric, but give themselves away by how
+// they spell a label: for those it is 18, the newest that does.
 func minor(w metrics.Window) int {
 	for _, x := range w.Last.Series(buildInfo) {
-		for _, label := range []string{"git_version", "gitVersion"} {
-			if r, err := cluster.ParseRelease(x.Get(label)); err == nil {
-				return r.Minor
-			}
+		if r, err := cluster.ParseRelease(either(x, "git_version", "gitVersion")); err == nil {
+			return r.Minor
+		}
+	}
+	for _, x := range w.Last.Series(inflight) {
+		if x.Get("requestKind") != "" {
+			return 18
 		}
 	}
 	return 0
@@ -54,7 +62,7 @@ func minor(w metrics.Window) int {
 // nothing to be had from it, whoever asks.
 func absent(w metrics.Window, since int, names ...string) *collectors.Gap {
 	if m := minor(w); m != 0 && m < since {
-		return collectors.Gapf(collectors.OutOfScope, "this API server is of version 1.%d; it is counted from 1.%d on", m, since)
+		return collectors.Gapf(collectors.OutOfScope, "this API server is too old to count it; versions from 1.%d on do", since)
 	}
 	return collectors.AbsentMetric(names...)
 }

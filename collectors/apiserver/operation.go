@@ -65,6 +65,9 @@ func (o Operation) Write() bool {
 	return slices.Contains([]string{"POST", "PUT", "PATCH", "APPLY", "DELETE"}, o.Verb)
 }
 
+// Changes reports whether the request changes any objects.
+func (o Operation) Changes() bool { return o.Write() || o.Verb == "DELETECOLLECTION" }
+
 // Read reports whether the request reads objects.
 func (o Operation) Read() bool { return o.Verb == "GET" || o.Verb == "LIST" }
 

@@ -1,0 +1,81 @@
+package apiserver
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/apiserver"
+)
+
+//go:embed event_flood.md
+var eventFloodDoc string
+
+// EventFlood looks for events being written at a rate that crowds out the rest.
+var EventFlood = &checks.Check{
+	ID:        "apiserver-event-flood",
+	Component: collectors.APIServer,
+	Title:     "events are a small part of what is written",
+	Doc:       eventFloodDoc,
+	Needs:     []collectors.Any{apiserver.Requests},
+	Remedies: []checks.Remedy{
+		{Title: "see what the events are about", Command: "kubectl get events -A --sort-by=.lastTimestamp | tail -50", Risk: checks.ReadOnly},
+		{Title: "count them by reason", Command: "kubectl get events -A -o jsonpath='{range .items[*]}{.reason} {.source.component}{\"\\n\"}{end}' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
+	},
+	Run: eventFlood,
+}
+
+const (
+	// No public source: the check ends at warning.
+	eventRate   = 50.0 // a second
+	eventShare  = 0.30 // of all writes
+	eventSource = "expert heuristic"
+	// Below this rate a large share says only that little else is written.
+	eventRateForShare = 10.0
+)
+
+func eventFlood(p *checks.Pass) {
+	t := collectors.Target{Component: collectors.APIServer}
+	answers, gap := checks.All(p, apiserver.Requests)
+	var events, writes float64
+	watched, broken := 0, ""
+	for _, a := range answers {
+		switch {
+		case a.Gap != nil:
+			gap = a.Gap
+			continue
+		case a.Value.Elapsed == 0:
+			broken = a.Value.Broken
+			continue
+		}
+		watched++
+		// Each instance counts what was written through it.
+		write := func(r apiserver.Row) bool { return r.Write() && !r.LongRunning() }
+		writes += a.Value.Rate(write)
+		events += a.Value.Rate(func(r apiserver.Row) bool { return write(r) && r.Resource == "events" })
+	}
+	switch {
+	case watched == 0 && broken != "":
+		p.Nothing(t, "a rate needs two looks that can be compared: %s", broken)
+		return
+	case watched == 0:
+		p.Unknown(t, gap)
+		return
+	case writes == 0:
+		p.Nothing(t, "no write request in the window")
+		return
+	}
+	note := ""
+	if watched < len(answers) {
+		note = fmt.Sprintf(", at %d of %d instances", watched, len(answers))
+	}
+	status := checks.OK
+	if events > eventRate || events >= eventRateForShare && events/writes > eventShare {
+		status = checks.Warning
+	}
+	p.Judge(t, status, "%.1f events written a second, %s of all writes%s", events, checks.Percent(events/writes), note).
+		Saw(apiserver.Requests, "events a second", fmt.Sprintf("%.1f", events), fmt.Sprintf("%.0f", eventRate), eventSource).
+		Saw(apiserver.Requests, "share of writes", checks.Percent(events/writes), checks.Percent(eventShare)+fmt.Sprintf(" from %.0f/s on", eventRateForShare), eventSource).
+		Number("rate", events).Number("share", events/writes)
+}

@@ -1,0 +1,70 @@
+package apiserver
+
+import (
+	_ "embed"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/apiserver"
+	"github.com/ktriage/ktriage/collectors/metrics"
+)
+
+//go:embed requests_terminated.md
+var requestsTerminatedDoc string
+
+// RequestsTerminated looks for instances that cut requests short to protect
+// themselves.
+var RequestsTerminated = &checks.Check{
+	ID:        "apiserver-requests-terminated",
+	Component: collectors.APIServer,
+	Title:     "API servers let requests finish",
+	Doc:       requestsTerminatedDoc,
+	Needs:     []collectors.Any{apiserver.Terminations, apiserver.Requests},
+	Remedies: []checks.Remedy{
+		{Title: "if by 429, see which requests wait and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
+		{Title: "if by 504, find the slow step in the log", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -E 'Timeout or abort|Trace\\['", Risk: checks.ReadOnly},
+	},
+	Run: requestsTerminated,
+}
+
+const (
+	// Of all requests and those cut short added up, though the former include
+	// the latter. Source: kubernetes-mixin, KubeAPITerminatedRequests (20%, for
+	// 5 min).
+	terminatedWarn   = 0.20
+	terminatedSource = "kubernetes-mixin KubeAPITerminatedRequests"
+	// Requests that ran into their time limit. No public source: it ends at
+	// warning.
+	timedOutWarn   = 0.05
+	timedOutSource = "expert heuristic"
+)
+
+func requestsTerminated(p *checks.Pass) {
+	for t, tr := range checks.Each(p, apiserver.Terminations) {
+		all, gap := checks.Of(p, apiserver.Requests, t)
+		if gap != nil {
+			p.Unknown(t, gap)
+			continue
+		}
+		any := func(apiserver.Row) bool { return true }
+		n, _ := count(all, any)
+		k, _ := count(tr, any)
+		late, _ := count(tr, func(r apiserver.Row) bool { return r.Code == "504" })
+		if n+k == 0 {
+			p.Nothing(t, "no request in the window")
+			continue
+		}
+		status, limit, source := checks.OK, terminatedWarn, terminatedSource
+		switch {
+		case k >= minErrors && metrics.Exceeds(n+k, k, terminatedWarn):
+			status = checks.Warning
+		case late >= minErrors && metrics.Exceeds(n+k, late, timedOutWarn):
+			status, limit, source = checks.Warning, timedOutWarn, timedOutSource
+		}
+		top, errors := most(tr, any)
+		p.Judge(t, status, "%s cut short %s%s", shareOf(k, max(n, k), "request"), over(tr.Elapsed, tr.Uptime), mostly(top, errors)).
+			Saw(apiserver.Terminations, "cut short/(all+cut short)", checks.Percent(k/(n+k)), checks.Percent(limit), source).
+			Saw(apiserver.Terminations, "504/(all+cut short)", checks.Percent(late/(n+k)), checks.Percent(timedOutWarn), timedOutSource).
+			Number("ratio", k/(n+k)).Number("timed out", late/(n+k))
+	}
+}
