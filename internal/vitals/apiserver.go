@@ -65,14 +65,15 @@ func addTraffic(t collectors.Target, tr apiserver.Traffic, add func(Vital)) {
 	rate := func(name string, match func(apiserver.Row) bool) {
 		add(Vital{Target: t, Name: name, Value: tr.Rate(match), Unit: "1/s", Basis: checks.OverWindow})
 	}
+	watches := func(r apiserver.Row) bool { return r.Verb == "WATCH" || r.Verb == "WATCHLIST" }
 	asked := func(r apiserver.Row) bool { return !r.Health() }
 	rate("qps", asked)
 	rate("qps read", func(r apiserver.Row) bool { return r.Read() && !r.LongRunning() && asked(r) })
 	rate("qps write", func(r apiserver.Row) bool { return r.Changes() && !r.LongRunning() })
-	rate("qps watch", func(r apiserver.Row) bool { return r.Verb == "WATCH" || r.Verb == "WATCHLIST" })
+	rate("qps watch", watches)
 	verbs := map[string]bool{}
 	for _, r := range tr.Rows {
-		if asked(r) && r.Window > 0 {
+		if asked(r) && r.Window > 0 && !watches(r) {
 			verbs[r.Verb] = true
 		}
 	}
