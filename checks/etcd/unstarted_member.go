@@ -60,6 +60,6 @@ func unstartedMember(p *checks.Pass) {
 			Saw(etcd.Members, "name", "none", "", "")
 	}
 	if !found {
-		p.OK(etcd.Cluster, "all %s have started", checks.Count(len(m.Members), "member"))
+		p.OK(etcd.Cluster, "%s, and none that did not start", checks.Count(len(m.Members), "member"))
 	}
 }

@@ -81,7 +81,7 @@ func versionKnownBad(p *checks.Pass) {
 			if len(found) > 1 {
 				more = fmt.Sprintf(", and %s", checks.Count(len(found)-1, "more fault"))
 			}
-			p.Judge(m, found[0].status, "runs %s: %s%s; 3.%d.%d is without", r.Version, found[0].what, more, v.Minor, fix).
+			p.Judge(m, found[0].status, "runs %s: %s%s; fixed in 3.%d.%d", r.Version, found[0].what, more, v.Minor, fix).
 				Saw(r.By, "version", r.Version, fmt.Sprintf("3.%d.%d", v.Minor, found[0].good[v.Minor]), found[0].source).
 				Number("faults", float64(len(found)))
 		case old:

@@ -76,7 +76,7 @@ func versionSkew(p *checks.Pass) {
 	case len(byVersion) > 1:
 		v = p.Info(etcd.Cluster, "members run different patches: %s", spread(byVersion))
 	default:
-		v = p.OK(etcd.Cluster, "all %s run %s", checks.Count(len(answers), "member"), slices.Collect(maps.Keys(byVersion))[0])
+		v = p.OK(etcd.Cluster, "%s, %s", checks.Count(len(answers), "member"), slices.Collect(maps.Keys(byVersion))[0])
 	}
 	v.Saw(etcd.Versions, "versions", spread(byVersion), "one", skewSource)
 }

@@ -49,6 +49,7 @@ func roster(s *collectors.Snapshot, m Membership) Roster {
 	r := Roster{IDs: map[string]uint64{}, Complete: m.Listed}
 	known, connected := map[uint64]bool{}, map[uint64]bool{}
 	var nameless []string
+	alone := len(m.Members) == 1 // and has a leader, and never had a peer
 	for _, x := range m.Members {
 		t := x.Target()
 		st, _ := Status.Of(s, t)
@@ -65,7 +66,9 @@ func roster(s *collectors.Snapshot, m Membership) Roster {
 		} else {
 			nameless = append(nameless, x.Name)
 		}
-		if p, gap := PeerMetrics.Of(s, t); gap == nil {
+		p, gap := PeerMetrics.Of(s, t)
+		alone = alone && gap == nil && sv.HasLeader && len(p.Active)+len(p.RTT) == 0
+		if gap == nil {
 			maps.Copy(known, p.Known)
 			for peer := range p.Active {
 				connected[peer] = true
@@ -75,7 +78,8 @@ func roster(s *collectors.Snapshot, m Membership) Roster {
 	if m.Listed {
 		return r
 	}
-	r.Complete = len(known) > 0
+	// A single voter beside one that never came would elect no leader.
+	r.Complete = len(known) > 0 || alone
 	if len(known) == 0 {
 		known = connected // of an older etcd; may hold members that were removed
 	}
