@@ -16,6 +16,10 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 )
 
+// kubeletReports stands before what a kubelet says of a port that it cannot
+// connect to.
+const kubeletReports = "the kubelet reports: "
+
 // openStreams opens the two streams that make one connection to a port.
 func openStreams(c httpstream.Connection, number int, port string, l *limiter) (net.Conn, error) {
 	h := http.Header{}
@@ -81,7 +85,7 @@ func (f *forwarded) why(err error) error {
 	if f.message == "" {
 		return err
 	}
-	return &forwardError{failure{reason: collectors.Unreachable, words: "the kubelet reports: " + f.message, how: notReached}}
+	return &forwardError{failure{reason: collectors.Unreachable, words: kubeletReports + f.message, how: notReached}}
 }
 
 func (f *forwarded) Close() error {

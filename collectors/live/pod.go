@@ -69,14 +69,40 @@ func (s *Source) askPod(ctx context.Context, r collectors.Request, way string, u
 		return nil, joinGaps(direct, noKube)
 	}
 	if f, dead := s.breaker.open(k.breakerKey()); dead {
+		f.reason = collectors.NoPath
 		return nil, joinGaps(direct, f.gap(fmt.Sprintf("%s by port-forward: the API server at %s", way, k.addr)))
 	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return s.forward(ctx, k, p) }
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		c, err := s.forward(ctx, k, p)
+		if err != nil {
+			return nil, s.noPath(ctx, err)
+		}
+		return c, nil
+	}
 	reply, gap := s.askPort(ctx, r, way, way+" by port-forward", "pod "+p.namespace+"/"+p.name+":"+p.port, p, k, dial)
 	if gap != nil {
+		if gap.Reason == collectors.Unreachable && !strings.Contains(gap.Detail, kubeletReports) {
+			// Only the kubelet can tell that nobody listens at the pod's port.
+			// That the tunnel was not made in time, or broke, is about the tunnel.
+			gap.Reason = collectors.NoPath
+		}
 		return nil, joinGaps(direct, gap)
 	}
 	return reply, nil
+}
+
+// noPath tells that it was the way to the pod that failed, by API server and
+// kubelet: what that says of the pod is nothing. What they refused they refused.
+func (s *Source) noPath(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return err
+	}
+	f := explain(ctx, err, stageConnect, s.config.RequestTimeout)
+	switch f.reason {
+	case collectors.Unreachable, collectors.Timeout, collectors.ServerError:
+		f.reason = collectors.NoPath
+	}
+	return &forwardError{f}
 }
 
 // dialFunc opens a connection.

@@ -247,7 +247,7 @@ func TestPortForwardThatIsRefused(t *testing.T) {
 		{401, collectors.Unauthorized, "expired"},
 		{403, collectors.Forbidden, "--verb=get,create --resource=pods/portforward"},
 		{404, collectors.Absent, "no port-forward"},
-		{500, collectors.Unreachable, "HTTP 500"},
+		{500, collectors.NoPath, "HTTP 500"},
 	} {
 		s := forwardSource(t, &forwarder{refuse: tt.code}, Config{}, nil)
 		_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Scrape, URL: "pod+http://kube-system/p:80/metrics"})
@@ -261,7 +261,7 @@ func TestPortForwardHeedsTimeoutAndStop(t *testing.T) {
 	s := forwardSource(t, &forwarder{mute: mute}, Config{RequestTimeout: 300 * time.Millisecond}, nil)
 	r := collectors.Request{Verb: collectors.Scrape, URL: "pod+http://ns/p:80/metrics"}
 	_, _, gap := fetch(t, s, r)
-	wantGap(t, gap, collectors.Unreachable, "no connection within 300ms")
+	wantGap(t, gap, collectors.NoPath, "no connection within 300ms")
 
 	s = forwardSource(t, &forwarder{mute: mute}, Config{}, nil)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -274,9 +274,9 @@ func TestPortForwardThroughADeadAPIServer(t *testing.T) {
 	s := newSource(t, Config{Kubeconfig: kubeconfigFor("https://"+deadAddr(t), newAuthority(t, "cluster"))})
 	for _, pod := range []string{"a", "b", "c", "d"} {
 		_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Scrape, URL: "pod+http://ns/" + pod + ":80/metrics"})
-		wantGap(t, gap, collectors.Unreachable, "connection refused")
+		wantGap(t, gap, collectors.NoPath, "connection refused")
 		if pod == "d" {
-			wantGap(t, gap, collectors.Unreachable, "not tried again")
+			wantGap(t, gap, collectors.NoPath, "not tried again")
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestTokenIsNotSentForPortForwardToAStranger(t *testing.T) {
 	stranger := newServer(t, newAuthority(t, "another").issue(t, "127.0.0.1").pair(t), func(http.ResponseWriter, *http.Request) {})
 	s := newSource(t, Config{Kubeconfig: kubeconfigFor(stranger.URL, newAuthority(t, "cluster")), ForwardToken: true})
 	_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Scrape, URL: "pod+https://ns/p:80/metrics"})
-	wantGap(t, gap, collectors.Unreachable, "not signed by the CA")
+	wantGap(t, gap, collectors.NoPath, "not signed by the CA")
 	if n := stranger.requests.Load(); n != 0 {
 		t.Errorf("the stranger got %d requests", n)
 	}

@@ -10,7 +10,7 @@ import (
 // that is ours, or that says that there is something strange there, does not.
 func worthAnother(g *collectors.Gap) bool {
 	return slices.Contains([]collectors.Reason{
-		collectors.Unreachable, collectors.Timeout, collectors.Forbidden, collectors.Unauthorized,
+		collectors.Unreachable, collectors.NoPath, collectors.Timeout, collectors.Forbidden, collectors.Unauthorized,
 		collectors.Absent, collectors.ServerError, collectors.NotAsked,
 	}, g.Reason)
 }
@@ -19,7 +19,7 @@ func worthAnother(g *collectors.Gap) bool {
 // right would open is worth more to know than what is down.
 var promising = []collectors.Reason{
 	collectors.Forbidden, collectors.Unauthorized, collectors.ServerError, collectors.Timeout,
-	collectors.NotAsked, collectors.Unreachable, collectors.Absent,
+	collectors.NotAsked, collectors.Unreachable, collectors.NoPath, collectors.Absent,
 }
 
 // joinGaps makes one gap of those of several ways: all that was tried, and the

@@ -17,7 +17,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
-	"k8s.io/klog/v2"
+
+	"github.com/ktriage/ktriage/collectors/live"
 )
 
 // The exit codes. They are the same for every output format.
@@ -51,10 +52,7 @@ func Terminal() Invocation {
 
 // Main runs the program and returns its exit code.
 func Main(in Invocation) int {
-	// client-go logs to standard error on its own; what it has to say reaches
-	// the user as gaps.
-	klog.LogToStderr(false)
-	klog.SetOutput(io.Discard)
+	live.Quiet() // what the libraries log reaches the user as gaps
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
