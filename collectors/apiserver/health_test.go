@@ -85,6 +85,8 @@ func TestOutcomeOf(t *testing.T) {
 		{gap(collectors.Unauthorized, "HTTP 401 Unauthorized"), Denied},
 		{gap(collectors.ServerError, `answered 503: "{\"kind\":\"Status\""`), Answered},
 		{gap(collectors.ServerError, "answered 503 with something that is no health report: \"<html>\""), ProxyError},
+		{gap(collectors.ServerError, "HTTP 400 Bad Request: Client sent an HTTP request to an HTTPS server."), NotAPI},
+		{gap(collectors.ServerError, "HTTP 429 Too Many Requests"), Answered},
 		{gap(collectors.Malformed, "it answers with a web page"), NotAPI},
 		{gap(collectors.Unreachable, "apiserver://10.0.0.12:6443/readyz?verbose: connection refused: nothing listens there"), Refused},
 		{gap(collectors.Unreachable, "not tried again after 2 such failures in a row: connection refused: nothing listens there"), Refused},

@@ -33,7 +33,7 @@ func windowFactOf[T any](id, doc string, read func(metrics.Window) (T, error), w
 	f.Read = func(rs []collectors.Answered) (T, error) {
 		v, err := inner(rs)
 		if g := collectors.AsGap(err, collectors.Malformed); g != nil && g.Reason == collectors.Forbidden {
-			return v, g.With("grant get on nonResourceURL /metrics: kubectl create clusterrolebinding ktriage-monitoring --clusterrole=system:monitoring --user={user}")
+			return v, g.With("grant get on nonResourceURL /metrics: kubectl create clusterrolebinding ktriage-monitoring --clusterrole=system:monitoring --user=NAME")
 		}
 		return v, err
 	}

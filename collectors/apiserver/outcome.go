@@ -66,8 +66,11 @@ func OutcomeOf(g *collectors.Gap) Outcome {
 	case collectors.Unauthorized:
 		return Denied
 	case collectors.ServerError:
-		if strings.Contains(g.Detail, notHealth) {
+		switch {
+		case strings.Contains(g.Detail, notHealth):
 			return ProxyError
+		case strings.Contains(g.Detail, "HTTP 4") && !strings.Contains(g.Detail, "HTTP 429"):
+			return NotAPI // 400 to plain HTTP, 404 and the like of other servers
 		}
 		return Answered
 	case collectors.Malformed:
