@@ -53,7 +53,7 @@ func memberUnreachable(p *checks.Pass) {
 	who, _ := checks.One(p, etcd.WhoIsWho)
 	for _, id := range who.Extra {
 		if name := fmt.Sprintf("%x", id); slices.Contains(q.Down, name) {
-			memberDown(p, collectors.Target{Component: collectors.Etcd, Name: name}, q, true, "is down: it is a member, has no pod, and no peer is connected to it")
+			memberDown(p, collectors.Target{Component: collectors.Etcd, Name: name}, q, true, "is down: it is a member, has no pod, and its peers do not hear it")
 		}
 	}
 }

@@ -37,59 +37,74 @@ const (
 	rttNoteSource = "heuristic"
 )
 
+// rttFewest is how many round trips of a window suffice. Each that etcd notes
+// is smoothed over the last minute, so two say what a hundred bare ones would.
+const rttFewest = 2
+
 // rttLimits holds no critical one: 500 ms, half of the election timeout, has
 // no public source.
 var rttLimits = []checks.Limit{
-	{Seconds: rttWarn, Share: 0.01, Status: checks.Warning, Source: rttSource},
-	{Seconds: rttNote, Share: 0.01, Status: checks.Info, Source: rttNoteSource},
-}
-
-// rttAlways are limits of what a peer's round trip usually is: of the past, a
-// p99 may be one bad day.
-var rttAlways = []checks.Limit{
 	{Seconds: rttWarn, Share: 0.5, Status: checks.Warning, Source: rttSource},
 	{Seconds: rttNote, Share: 0.5, Status: checks.Info, Source: rttNoteSource},
 }
 
-// judgeRTT holds the round trips against the limits. etcd notes them twice
-// every 30 s, so that a window may hold none.
-func judgeRTT(l metrics.Latency) judged {
-	if l.Window.Count > 0 {
-		return judge(l, rttLimits)
+// A trip is what the round trips to one peer usually take.
+type trip struct {
+	peer   string
+	status checks.Status
+	limit  checks.Limit
+	median metrics.Quantile
+	above  float64 // of count, above the edge of a bucket
+	edge   float64
+	judged
+}
+
+// newTrip judges the round trips of the window, or, as etcd notes two every
+// 30 s, of the lifetime. By the median: a p99 may be one bad day.
+func newTrip(peer string, l metrics.Latency) (trip, bool) {
+	t := trip{peer: peer, status: checks.OK, judged: judged{Latency: l}}
+	h := l.Window
+	t.Basis = checks.OverWindow
+	if h.Count < rttFewest {
+		h, t.Basis = l.Lifetime, checks.OverLifetime
 	}
-	l.Elapsed = 0
-	return judge(l, rttAlways)
+	var ok bool
+	if t.median, ok = h.Quantile(0.5); !ok {
+		return t, false
+	}
+	t.Count = h.Count
+	for _, lim := range rttLimits {
+		t.limit = lim
+		if t.above, t.edge = h.Above(lim.Seconds); t.above > lim.Share*h.Count {
+			t.status = lim.Status
+			break
+		}
+	}
+	return t, true
 }
 
 func peerRTTHigh(p *checks.Pass) {
 	who, _ := checks.One(p, etcd.WhoIsWho)
 	for m, peers := range checks.Each(p, etcd.PeerMetrics) {
-		var worst judged
-		var peer string
+		var all []trip
 		for _, id := range slices.Sorted(maps.Keys(peers.RTT)) {
 			if active, ever := peers.Active[id]; ever && !active {
 				continue // the prober goes on noting the last round trip of a peer that is gone
 			}
-			j := judgeRTT(peers.RTT[id])
-			if j.Status == checks.Unknown {
-				continue
-			}
-			if peer == "" || cmp.Or(cmp.Compare(j.Status.Severity(), worst.Status.Severity()), cmp.Compare(j.P99.Value, worst.P99.Value)) > 0 {
-				worst, peer = j, cmp.Or(who.Name(id), fmt.Sprintf("%x", id))
+			if t, ok := newTrip(cmp.Or(who.Name(id), fmt.Sprintf("%x", id)), peers.RTT[id]); ok {
+				all = append(all, t)
 			}
 		}
-		if peer == "" {
+		if len(all) == 0 {
 			p.Nothing(m, "it measured no round trip to a peer")
 			continue
 		}
-		what := "p99 " + checks.Quantile(worst.P99)
-		if worst.Basis == checks.OverLifetime {
-			median, _ := worst.Lifetime.Quantile(0.5)
-			what = "median " + checks.Quantile(median)
-		}
-		v := p.Judge(m, worst.Status, "round trips to %s take %s %s: %.0f of %.0f took over %s",
-			peer, what, worst.during(), worst.Above, worst.Count, checks.Seconds(worst.Edge)).
-			Mark("peer=" + peer)
-		worst.evidence(v, etcd.PeerMetrics)
+		t := slices.MaxFunc(all, func(a, b trip) int {
+			return cmp.Or(cmp.Compare(a.status.Severity(), b.status.Severity()), cmp.Compare(a.median.Value, b.median.Value))
+		})
+		p.Judge(m, t.status, "round trips to %s take %s, the median of %.0f %s", t.peer, checks.Quantile(t.median), t.Count, t.during()).
+			Saw(etcd.PeerMetrics, "to "+t.peer, checks.Quantile(t.median), checks.Seconds(t.limit.Seconds), t.limit.Source).
+			Saw(etcd.PeerMetrics, "above "+checks.Seconds(t.edge), fmt.Sprintf("%.0f of %.0f", t.above, t.Count), checks.Percent(t.limit.Share), t.limit.Source).
+			Number("median", t.median.Value).Mark("peer=" + t.peer)
 	}
 }

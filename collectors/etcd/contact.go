@@ -35,12 +35,13 @@ var Reached = &collectors.Fact[Contact]{
 		st, stGap := Status.Of(s, t)
 		sv, svGap := ServerMetrics.Of(s, t)
 		_, hGap := HealthEndpoint.Of(s, t)
-		connected, cut := peersSay(s, t)
+		who, _ := WhoIsWho.One(s)
+		heard, deaf := peersSay(s, t, who.IDs[t.Name])
 		why := failure(stGap, svGap)
 		silent := svGap == nil && sv.Lost != nil
 		switch {
-		case silent && connected == 0 && cut > 0:
-			return Contact{Down: fmt.Sprintf("it stopped answering while it was watched, and %s: %s", lost(cut), sv.Lost.Detail)}, nil
+		case silent && heard == 0 && deaf > 0:
+			return Contact{Down: fmt.Sprintf("it stopped answering while it was watched, and %s: %s", notHeard(deaf), sv.Lost.Detail)}, nil
 		case stGap == nil:
 			return Contact{By: "its status", Took: st.Took}, nil
 		case svGap == nil && !silent:
@@ -52,14 +53,14 @@ var Reached = &collectors.Fact[Contact]{
 		}
 		rpc, scrape := others(s, t)
 		switch {
-		case connected > 0 && cut == 0:
-			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %d of its peers are connected to it", connected)), Runs: true}, nil
-		case connected > 0:
-			return Contact{Gap: also(why, fmt.Sprintf("%d of its peers are connected to it and %d are not", connected, cut))}, nil
+		case heard > 0 && deaf == 0:
+			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %s it", hear(heard))), Runs: true}, nil
+		case heard > 0:
+			return Contact{Gap: also(why, fmt.Sprintf("%s it, and %s", hear(heard), notHeard(deaf)))}, nil
 		case m.Waiting != "":
 			return Contact{Down: fmt.Sprintf("its pod %s does not run: %s", m.Pod, m.Waiting)}, nil
-		case cut > 0:
-			return Contact{Down: fmt.Sprintf("%s, and it does not answer us: %s", lost(cut), why.Detail)}, nil
+		case deaf > 0:
+			return Contact{Down: fmt.Sprintf("%s, and it does not answer us: %s", notHeard(deaf), why.Detail)}, nil
 		case m.Pod != "" && !m.Ready:
 			return Contact{Down: fmt.Sprintf("its pod %s is not ready, and it does not answer us: %s", m.Pod, why.Detail)}, nil
 		case rpc && noAnswer(stGap):
@@ -73,31 +74,33 @@ var Reached = &collectors.Fact[Contact]{
 	},
 }
 
-// peersSay counts the members that answer and have a connection to the
-// target, and those that lost it.
-func peersSay(s *collectors.Snapshot, t collectors.Target) (connected, cut int) {
-	who, _ := WhoIsWho.One(s)
-	id := who.IDs[t.Name]
-	peers, _ := PeerMetrics.Answers(s)
+// heardFor is how long a leader must have been watched for its hearing nothing
+// of a follower to mean something: heartbeats are answered ten times a second.
+const heardFor = 3 * time.Second
+
+// peersSay counts the members other than the target that hear a member, and
+// those that do not although they should.
+func peersSay(s *collectors.Snapshot, t collectors.Target, id uint64) (heard, deaf int) {
 	if id == 0 {
 		return 0, 0
 	}
+	peers, _ := PeerMetrics.Answers(s)
 	for _, p := range peers {
-		if p.Target.Is(t) || p.Gap != nil {
-			continue
-		}
-		if sv, gap := ServerMetrics.Of(s, p.Target); gap != nil || sv.Lost != nil {
+		sv, gap := ServerMetrics.Of(s, p.Target)
+		if p.Target.Is(t) || p.Gap != nil || gap != nil || sv.Lost != nil {
 			continue
 		}
 		active, ever := p.Value.Active[id]
 		switch {
-		case active:
-			connected++
-		case ever, p.Value.Known[id]:
-			cut++
+		case ever && !active, !ever && p.Value.Known[id]:
+			deaf++
+		case p.Value.Heard[id] > 0:
+			heard++
+		case sv.IsLeader && p.Value.Watched >= heardFor:
+			deaf++
 		}
 	}
-	return connected, cut
+	return heard, deaf
 }
 
 // others reports whether any other member answers gRPC, and metrics.
@@ -145,9 +148,16 @@ func also(g *collectors.Gap, what string) *collectors.Gap {
 	return &c
 }
 
-func lost(peers int) string {
+func hear(peers int) string {
 	if peers == 1 {
-		return "1 peer lost its connection to it"
+		return "1 of its peers hears"
 	}
-	return fmt.Sprintf("%d peers lost their connections to it", peers)
+	return fmt.Sprintf("%d of its peers hear", peers)
+}
+
+func notHeard(peers int) string {
+	if peers == 1 {
+		return "1 peer does not hear it"
+	}
+	return fmt.Sprintf("%d peers do not hear it", peers)
 }

@@ -66,7 +66,7 @@ func votersNoun(n int) string {
 var Votes = &collectors.Fact[Quorum]{
 	ID:      "etcd.votes",
 	Doc:     "how many of the members that have a vote answer, and how many are down",
-	Needs:   []collectors.Any{Members, Reached, Roles, TimedReads, WhoIsWho, PeerMetrics},
+	Needs:   []collectors.Any{Members, Reached, Roles, TimedReads, WhoIsWho, PeerMetrics, ServerMetrics},
 	Targets: collectors.Single(Cluster),
 	Derive: func(s *collectors.Snapshot, _ collectors.Target) (Quorum, error) {
 		m, gap := Members.One(s)
@@ -122,18 +122,17 @@ func (q *Quorum) unsure(name string, gap *collectors.Gap) {
 // count adds the members that only their peers know of.
 func (q *Quorum) count(s *collectors.Snapshot) {
 	who, _ := WhoIsWho.One(s)
-	peers, _ := PeerMetrics.Answers(s)
 	for _, id := range who.Extra {
 		q.Voters++
-		active := false
-		for _, p := range peers {
-			active = active || p.Gap == nil && p.Value.Active[id]
-		}
 		name := fmt.Sprintf("%x", id)
-		if active {
+		heard, deaf := peersSay(s, Cluster, id)
+		switch {
+		case heard > 0:
 			q.Silent = append(q.Silent, name)
-		} else {
+		case deaf > 0:
 			q.Down = append(q.Down, name)
+		default:
+			q.unsure(name, collectors.Gapf(collectors.NotAsked, "member %s has no pod, and its peers do not tell whether they hear it", name).With(Remedy))
 		}
 	}
 }
