@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/ktriage/ktriage/checks"
+	judge "github.com/ktriage/ktriage/checks/leases"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/controllers"
 	"github.com/ktriage/ktriage/collectors/leases"
@@ -25,7 +26,7 @@ var ClientErrors = &checks.Check{
 	Component: collectors.Controllers,
 	Title:     "the API server answers the controllers and the schedulers",
 	Doc:       clientErrorsDoc,
-	Needs:     []collectors.Any{controllers.Elected.Client, scheduler.Elected.Client},
+	Needs:     []collectors.Any{controllers.Elected.Client, scheduler.Elected.Client, controllers.Elected.Instances, scheduler.Elected.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "read what is refused", Command: "kubectl -n kube-system logs --prefix --tail=200 -l tier=control-plane | grep -iE 'unauthorized|forbidden|refused|timeout|x509'", Risk: checks.ReadOnly},
 		{Title: "on the node, see whether its client certificate is valid", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
@@ -44,11 +45,7 @@ const (
 )
 
 func clientErrors(p *checks.Pass, e *leases.Elected) {
-	if _, gap := checks.All(p, e.Client); gap != nil {
-		p.Unknown(e.Self(), gap)
-		return
-	}
-	for t, c := range checks.Each(p, e.Client) {
+	for t, c := range judge.EachRunning(p, e, e.Client) {
 		if c.Total == 0 {
 			p.Nothing(t, "sent no request in the window")
 			continue

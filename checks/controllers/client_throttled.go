@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/checks/leases"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/controllers"
 )
@@ -18,7 +19,7 @@ var ClientThrottled = &checks.Check{
 	Component: collectors.Controllers,
 	Title:     "no controller manager waits for its own rate limit",
 	Doc:       clientThrottledDoc,
-	Needs:     []collectors.Any{controllers.Elected.Throttle, controllers.Elected.Leads},
+	Needs:     []collectors.Any{controllers.Elected.Throttle, controllers.Elected.Leads, controllers.Elected.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "see its limits", Command: "kubectl -n kube-system get pod kube-controller-manager-{node} -o jsonpath='{.spec.containers[0].command}'", Risk: checks.ReadOnly},
 		{Title: "on the node, raise --kube-api-qps and --kube-api-burst (20 and 30 by default); the kubelet restarts it", Command: "vi /etc/kubernetes/manifests/kube-controller-manager.yaml", Risk: checks.Disruptive},
@@ -30,7 +31,7 @@ var ClientThrottled = &checks.Check{
 var throttleLimit = checks.Limit{Seconds: 1, Share: 0.01, Status: checks.Warning, Source: expertLimit}
 
 func clientThrottled(p *checks.Pass) {
-	for t, l := range checks.Each(p, controllers.Elected.Throttle) {
+	for t, l := range leases.EachRunning(p, controllers.Elected, controllers.Elected.Throttle) {
 		if lead, gap := checks.Of(p, controllers.Elected.Leads, t); gap == nil && lead.Leads && lead.Since > 0 && lead.Since < settling {
 			p.Nothing(t, "has led for %s only; it looks at everything once", checks.Span(lead.Since))
 			continue

@@ -55,7 +55,7 @@ func renewSlow(p *checks.Pass) {
 			}
 		}
 		limit := time.Duration(slowShare * float64(l.Duration))
-		status, words := checks.OK, fmt.Sprintf("was never seen longer than %s without a renewal (lease %s)", ago(wait), ago(l.Duration))
+		status, words := checks.OK, fmt.Sprintf("longest wait for a renewal that was seen: %s (lease %s)", ago(wait), ago(l.Duration))
 		if wait > limit {
 			status = checks.Warning
 			words = fmt.Sprintf("%s had not renewed it for %s at the look before (lease %s)", l.Host(), ago(wait), ago(l.Duration))

@@ -20,7 +20,7 @@ var Split = &checks.Check{
 	Component: collectors.Leases,
 	Title:     "no two instances of a component lead at once",
 	Doc:       splitDoc,
-	Needs:     []collectors.Any{scheduler.Elected.Claims, controllers.Elected.Claims},
+	Needs:     []collectors.Any{scheduler.Elected.Claims, controllers.Elected.Claims, scheduler.Elected.Instances, controllers.Elected.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "see who holds the lease", Command: "kubectl -n kube-system get leases kube-scheduler kube-controller-manager -o wide", Risk: checks.ReadOnly},
 		{Title: "on the node of the one that does not hold it, end its container; the kubelet starts it again", Command: "crictl stop $(crictl ps -q --name 'kube-(scheduler|controller-manager)')", Risk: checks.Disruptive},
@@ -42,6 +42,8 @@ func split(p *checks.Pass, e *leases.Elected) {
 	var missing *collectors.Gap
 	for _, a := range as {
 		switch {
+		case a.Gap != nil && stopped(p, e, a.Target):
+			// no process, no leader
 		case a.Gap != nil:
 			missing = a.Gap
 		case a.Value.Elects:
@@ -63,7 +65,7 @@ func split(p *checks.Pass, e *leases.Elected) {
 	case missing != nil:
 		p.Unknown(e.Self(), missing)
 	case electing < 2:
-		p.Nothing(e.Self(), "there are not two instances that could lead")
+		p.Nothing(e.Self(), "there are not two processes that could lead")
 	case len(lead) > 1:
 		// The instances are not asked in the same moment: the lease may have
 		// changed hands in between.

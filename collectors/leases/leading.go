@@ -65,6 +65,8 @@ func (e *Elected) leads() *collectors.Fact[Leading] {
 				return claim.Uptime
 			}
 			switch {
+			case instGap == nil && claimGap != nil && Stopped(inst):
+				return Leading{By: "its pod, in which no container runs"}, nil
 			case claimGap == nil && claim.Elects:
 				return Leading{Leads: claim.Leads, By: "leader_election_master_status", Since: since()}, nil
 			case instGap == nil && inst.Flag("leader-elect", "true") == "false":
@@ -73,6 +75,9 @@ func (e *Elected) leads() *collectors.Fact[Leading] {
 				return Leading{Leads: true, By: "the lease " + l.ID(), Since: since()}, nil
 			case found && l.Fresh(held.At) && instGap == nil:
 				return Leading{By: "the lease " + l.ID() + ", which " + l.Host() + " holds"}, nil
+			case found && l.Expired(held.At) && instGap == nil:
+				// Whatever it does: it has lost the right to.
+				return Leading{By: "the lease " + l.ID() + ", which ran out"}, nil
 			case claimGap == nil && heldGap == nil && !found:
 				// It serves its metrics, and knows of no election; nor is there a lease.
 				return Leading{Leads: true, By: "there is no election", Since: claim.Uptime}, nil
@@ -85,6 +90,10 @@ func (e *Elected) leads() *collectors.Fact[Leading] {
 		},
 	}
 }
+
+// Stopped reports whether the kubelet says that no container of the instance
+// runs, and that it waits to start one.
+func Stopped(i cluster.Instance) bool { return i.Waiting != "" && i.Started.IsZero() }
 
 // HeldBy reports whether the holder runs where the instance does.
 func (l Lease) HeldBy(i cluster.Instance) bool {
