@@ -77,19 +77,27 @@ func (h Histogram) Quantile(q float64) (Quantile, bool) {
 	return Quantile{lowLE, true}, true
 }
 
+// significance is the chance at which a test calls luck trouble. A run makes
+// some hundred tests on a healthy cluster, and must not cry wolf every other
+// night.
+const significance = 0.001
+
+// fewest is how many bad observations it takes to call a latency high, whatever
+// the test says: of two slow pings in a window nobody should be woken.
+const fewest = 3
+
 // Exceeds reports whether k of n observations above a limit show that more
 // than a share of all are: whether so many would be seen by chance, were the
-// true share no larger, in less than one case of twenty (an exact binomial
-// test). With 100 observations and a share of 1% that takes 4; with 20, 2.
-// A p99 read off fewer than a hundred observations means nothing without it.
+// true share no larger, in less than one case of a thousand (an exact binomial
+// test). A p99 read off fewer than a hundred observations means nothing
+// without it: of 100 observations, 6 must be above the limit; of 10, 3.
 func Exceeds(n, k, share float64) bool {
-	if n <= 0 || k <= share*n {
+	if n <= 0 || k <= share*n || k < fewest {
 		return false
 	}
 	if n > 1e5 { // the test would agree with the ratio
 		return true
 	}
-	const significance = 0.05
 	// P(X >= k) = 1 - sum over i < k of C(n,i) p^i (1-p)^(n-i)
 	lp, lq := math.Log(share), math.Log1p(-share)
 	lgn, _ := math.Lgamma(n + 1)
@@ -121,5 +129,5 @@ func Excludes(n, k, share float64) bool {
 		lgr, _ := math.Lgamma(n - i + 1)
 		upTo += math.Exp(lgn - lgi - lgr + i*lp + (n-i)*lq)
 	}
-	return upTo < 0.05
+	return upTo < 0.05 // to call it good takes no more than to doubt that it is bad
 }

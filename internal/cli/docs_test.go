@@ -9,9 +9,13 @@ import (
 )
 
 func TestDocsAreUpToDate(t *testing.T) {
-	want := generated()
+	const docs = "../../docs"
+	want, err := generated(docs)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, body := range want {
-		got, err := os.ReadFile(filepath.Join("../../docs", name))
+		got, err := os.ReadFile(filepath.Join(docs, name))
 		if err != nil {
 			t.Errorf("%v: run make docs", err)
 			continue
@@ -20,13 +24,17 @@ func TestDocsAreUpToDate(t *testing.T) {
 			t.Errorf("docs/%s is out of date: run make docs (-want +got):\n%s", name, diff)
 		}
 	}
-	files, err := filepath.Glob("../../docs/checks/*.md")
+	pages, err := pages(docs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range files {
-		if _, ok := want["checks/"+filepath.Base(f)]; !ok {
-			t.Errorf("%s is of no check: remove it", f)
+	for _, c := range all() {
+		if pages[string(c.ID)] == "" {
+			t.Errorf("check %s has no page beside its code with the heading \"# %s\"", c.ID, c.ID)
 		}
+		delete(pages, string(c.ID))
+	}
+	for id, file := range pages {
+		t.Errorf("%s is the page of %q, which is no check", file, id)
 	}
 }

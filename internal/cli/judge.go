@@ -43,7 +43,7 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 	c := collectors.Collect(ctx, o.source, started, window, opts, facts...)
 	snap := c.Snapshot
 	findings := checks.Run(snap, j.checks)
-	if o.meta == nil && ctx.Err() == nil && window < maxWindow && slices.ContainsFunc(findings, func(f checks.Finding) bool { return f.Thin }) {
+	if o.meta == nil && ctx.Err() == nil && window < maxWindow && wantsMore(findings) {
 		p.note("watching up to 30s: too few observations to be sure")
 		snap = c.Extend(ctx, maxWindow)
 		findings = checks.Run(snap, j.checks)
@@ -60,6 +60,14 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 		Version: version(), Source: o.name, Duration: seconds(m.DurationSeconds), Cost: m.Cost,
 		Snapshot: snap, Checks: j.checks, Findings: findings, Vitals: vitals.Read(snap),
 	}), m
+}
+
+// wantsMore reports whether a longer look could change what is told first: a
+// rule looks bad and is not sure, and nothing worse is certain already. Who has
+// a control plane that fails is not kept waiting for a second opinion.
+func wantsMore(fs []checks.Finding) bool {
+	return slices.ContainsFunc(fs, func(f checks.Finding) bool { return f.Thin }) &&
+		!slices.ContainsFunc(fs, func(f checks.Finding) bool { return f.Status == checks.Critical && !f.Thin })
 }
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }

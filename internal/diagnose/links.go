@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -97,10 +98,14 @@ var Links = []Link{
 	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency"}, When: SamePlace,
 		Because: "its client waits for its own rate limit"},
 
+	// What the kubelet says of the process that is down.
+	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts"}, When: itsPod,
+		Because: "it is the pod of the same process"},
+
 	// What cannot be asked because of what is down.
-	{ID: "G1", Causes: ids{"etcd-member-unreachable"}, Gaps: true, When: sameTarget,
+	{ID: "G1", Causes: ids{"etcd-member-unreachable"}, Gaps: true, When: silentPart,
 		Because: "the member does not answer"},
-	{ID: "G2", Causes: ids{"scheduler-down", "kcm-down"}, Gaps: true, When: sameTarget,
+	{ID: "G2", Causes: ids{"scheduler-down", "kcm-down"}, Gaps: true, When: silentPart,
 		Because: "the process does not answer"},
 	{ID: "G3", Causes: ids{"apiserver-unreachable"}, Gaps: true, When: throughAPI,
 		Because: "it is asked through the API server"},
@@ -120,6 +125,40 @@ func never(_, _ checks.Finding, _ View) Strength { return No }
 // sameTarget fires for findings about the same thing.
 func sameTarget(c, e checks.Finding, _ View) Strength {
 	if c.Target.Is(e.Target) {
+		return Direct
+	}
+	return No
+}
+
+// silentPart fires for gaps about the thing that is down, about a part of it,
+// or, where a member did not answer, about all members together.
+func silentPart(c, e checks.Finding, _ View) Strength {
+	switch {
+	case c.Target.Is(e.Target):
+		return Direct
+	case c.Target.Component != e.Target.Component || !slices.Contains(reachesNothing, e.Gap.Reason):
+		return No
+	case c.Target.Name == "" || e.Target.Name == "":
+		return CoOccurrence
+	}
+	return No
+}
+
+// itsPod fires where a pod is that of the process that is down: it is named
+// after the component and, unless the component is down as a whole, the node.
+func itsPod(c, e checks.Finding, _ View) Strength {
+	of := map[collectors.Component]string{
+		collectors.Etcd: "etcd", collectors.APIServer: "kube-apiserver", collectors.Scheduler: "kube-scheduler", collectors.Controllers: "kube-controller-manager",
+	}
+	if e.Target.Component == c.Target.Component && (e.Target.Is(c.Target) || c.Target.Name == "") {
+		return Direct
+	}
+	_, pod, _ := strings.Cut(e.Target.Name, "/")
+	name := of[c.Target.Component]
+	if name == "" || !strings.HasPrefix(pod, name) {
+		return No
+	}
+	if c.Target.Name == "" || strings.HasSuffix(pod, "-"+cmp.Or(c.Target.Node, c.Target.Name)) {
 		return Direct
 	}
 	return No

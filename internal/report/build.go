@@ -171,7 +171,7 @@ func reached(r Run) []Reached {
 			}
 		}
 		for _, v := range r.Vitals {
-			if v.Target.Component == c {
+			if v.Target.Component == c && v.Target.Name != "" {
 				known[v.Target.Name], answered[v.Target.Name] = true, true
 			}
 		}
