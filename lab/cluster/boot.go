@@ -31,6 +31,7 @@ func (b *boot) run(ctx context.Context) error {
 		do    func(context.Context) error
 	}{
 		{"making the nodes' network", b.network},
+		{"making etcd's disks", func(context.Context) error { return b.opts.mountDisks() }},
 		{"making certificates", func(context.Context) error { return b.opts.writePKI() }},
 		{"starting etcd", b.etcd},
 		{"starting the API server", b.apiServer},

@@ -89,6 +89,12 @@ func (k *kubelet) sync(ctx context.Context, state supervise.State, ready bool) e
 	} else if err != nil {
 		return fmt.Errorf("get mirror pod: %w", err)
 	}
+	if restarts(pod.Status) > restarts(want) {
+		// Its history was forgotten, as when its manifest is taken away and put
+		// back: that makes a new pod. The next round creates it.
+		now := int64(0)
+		return pods.Delete(ctx, pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	}
 	if same(pod.Status, want) {
 		k.last, k.seen = want, time.Now()
 		return nil
@@ -113,6 +119,13 @@ func same(got, want corev1.PodStatus) bool {
 	return a.Ready == b.Ready && a.RestartCount == b.RestartCount &&
 		(a.State.Running == nil) == (b.State.Running == nil) &&
 		conditionIs(got, corev1.PodReady) == conditionIs(want, corev1.PodReady)
+}
+
+func restarts(s corev1.PodStatus) int32 {
+	if len(s.ContainerStatuses) == 0 {
+		return 0
+	}
+	return s.ContainerStatuses[0].RestartCount
 }
 
 func conditionIs(s corev1.PodStatus, kind corev1.PodConditionType) corev1.ConditionStatus {
@@ -140,6 +153,8 @@ func (k *kubelet) status(state supervise.State, ready bool) corev1.PodStatus {
 	if state.Running() {
 		container.State.Running = &corev1.ContainerStateRunning{StartedAt: metav1.NewTime(state.StartedAt.Truncate(time.Second))}
 	} else {
+		// It is held down. A real one would be tried again and again.
+		container.RestartCount = max(container.RestartCount, 1)
 		container.State.Waiting = &corev1.ContainerStateWaiting{
 			Reason:  "CrashLoopBackOff",
 			Message: fmt.Sprintf("back-off restarting failed container=%s pod=%s_%s", c.Kind, c.Name(), metav1.NamespaceSystem),

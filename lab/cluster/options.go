@@ -35,6 +35,9 @@ type Options struct {
 	// only, as kubeadm does. Off, each knows all members, as with external etcd:
 	// with a single API server, one lost member would be a lost cluster.
 	StackedEtcd bool
+	// RealDisk puts etcd's data on this machine's disk. Off, each member has a
+	// disk in memory, which nobody else keeps busy.
+	RealDisk bool
 	// CertValidity is that of all certificates but the authorities'.
 	CertValidity time.Duration
 	// ExtraArgs sets flags by component ("etcd", "kube-apiserver", …), in

@@ -31,6 +31,9 @@ func Supervise(ctx context.Context, dir string) error {
 	procs := supervise.NewManager()
 	defer func() {
 		procs.StopAll()
+		if err := opts.unmountDisks(); err != nil {
+			log.Print(err)
+		}
 		// ctx has ended by now.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -87,7 +88,7 @@ func (o Options) launch(supervisor []string) error {
 		return err
 	}
 	defer out.Close()
-	cmd := exec.Command(program, append(supervisor[1:], o.Dir)...)
+	cmd := exec.Command("nice", slices.Concat([]string{"-n", priority, program}, supervisor[1:], []string{o.Dir})...)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Dir = o.Dir
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -97,6 +98,10 @@ func (o Options) launch(supervisor []string) error {
 	go cmd.Wait() // or it stays a zombie for as long as this process lives
 	return nil
 }
+
+// priority, of the supervisor and so of all that it starts, is above that of
+// what else this machine does: a busy machine would look like a sick cluster.
+const priority = "-10"
 
 func copyProgram(from, to string) error {
 	source, err := os.Open(from)
@@ -164,7 +169,10 @@ func Down(ctx context.Context, dir string) error {
 			return err
 		}
 	}
-	// A supervisor that was killed left its network behind.
+	// A supervisor that was killed left its network and disks behind.
+	if err := opts.unmountDisks(); err != nil {
+		return err
+	}
 	if err := opts.Network().Down(ctx); err != nil {
 		return fmt.Errorf("remove the lab's network: %w", err)
 	}

@@ -13,14 +13,13 @@ const tooBig = "too-big"
 var pendingResources = Fault{
 	Name: "pending-resources",
 	Doc:  "A deployment's pods ask for more CPU than any node has. The control plane is well, and must not be blamed.",
-	Want: Problem{Check: "pod-pending-unschedulable"},
-	Also: []string{"scheduler-unschedulable-pods", "deployment-replicas-mismatch"},
+	Want: Problem{Check: "scheduler-unschedulable-pods"},
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		return deploy(ctx, lab, tooBig, 2, "64")
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
 		return cluster.Until(ctx, effectTimeout, "pods that fit nowhere", func(ctx context.Context) error {
-			return pendingPod(ctx, lab, tooBig, 0, metav1.ConditionFalse)
+			return pendingPod(ctx, lab, tooBig, ignored, metav1.ConditionFalse)
 		})
 	},
 	Heal: func(ctx context.Context, lab *cluster.Lab) error { return undeploy(ctx, lab, tooBig) },

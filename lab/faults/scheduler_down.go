@@ -11,8 +11,8 @@ import (
 // unscheduled is a deployment created while no scheduler runs.
 const unscheduled = "unscheduled"
 
-// ignored is how old a pod must be without any word from a scheduler before
-// ktriage finds that strange.
+// ignored is how old a pending pod must be before ktriage makes much of it: a
+// little over its 30 s.
 const ignored = 35 * time.Second
 
 var schedulerDown = Fault{

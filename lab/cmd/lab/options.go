@@ -20,6 +20,7 @@ func parseOptions(args []string) (cluster.Options, error) {
 	}
 	flags.BoolVar(&o.StackedEtcd, "stacked-etcd", false, "let each API server talk to its own node's etcd member only")
 	flags.BoolVar(&o.Bare, "bare", false, "leave the example workload out")
+	flags.BoolVar(&o.RealDisk, "real-disk", false, "keep etcd's data on this machine's disk, not in memory")
 	flags.DurationVar(&o.CertValidity, "cert-validity", 0, "how long certificates last; 0 is a year")
 	flags.Func("arg", "set a flag of a component, as COMPONENT:FLAG=VALUE; may be repeated", func(s string) error {
 		kind, rest, ok := strings.Cut(s, ":")
