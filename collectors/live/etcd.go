@@ -122,7 +122,7 @@ func (s *Source) callEtcd(ctx context.Context, way string, u *url.URL, access et
 		return nil, access.withRemedy(f.gap(way))
 	}
 	began := time.Now()
-	resp, err := call(inner, m.conn)
+	resp, err := call(inner, m.conn())
 	at := time.Now()
 	if err != nil {
 		f := explainRPC(ctx, err, m.link, s.config.RequestTimeout)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -274,10 +275,37 @@ func TestWhatEtcdSaysIsToldFromWhatTheConnectionSays(t *testing.T) {
 	}
 }
 
-func TestAfterPrefix(t *testing.T) {
-	for in, want := range map[string]string{"a": "b", "a/": "a0", "a\xff": "b", "\xff\xff": "\x00", "": "\x00"} {
-		if got := string(afterPrefix([]byte(in))); got != want {
-			t.Errorf("%q: got %q, want %q", in, got, want)
+func TestClosedSourceLeavesNothingBehind(t *testing.T) {
+	ca := newAuthority(t, "etcd")
+	dir := t.TempDir()
+	cl := ca.issue(t, "127.0.0.1")
+	write(t, dir, map[string][]byte{"ca.crt": ca.pem, "c.crt": cl.cert, "c.key": cl.key})
+	web := newServer(t, cl.pair(t), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) })
+	s := newSource(t, Config{
+		Etcd:           EtcdFlags{CACert: filepath.Join(dir, "ca.crt"), Cert: filepath.Join(dir, "c.crt"), Key: filepath.Join(dir, "c.key")},
+		RequestTimeout: 200 * time.Millisecond,
+	})
+	for _, addr := range []string{web.addr(), deadAddr(t), muteAddr(t)} {
+		for range 2 {
+			if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Call, URL: "etcd://" + addr + "/maintenance/status"}); gap == nil {
+				t.Errorf("%s: got an answer, want a gap", addr)
+			}
 		}
 	}
+	s.Close()
+	var left []string
+	for range 50 {
+		left = nil
+		b := make([]byte, 1<<20)
+		for stack := range strings.SplitSeq(string(b[:runtime.Stack(b, true)]), "\n\n") {
+			if strings.Contains(stack, "grpc/internal/transport.") || strings.Contains(stack, "clientv3.") || strings.Contains(stack, "live.(*") {
+				left = append(left, stack)
+			}
+		}
+		if len(left) == 0 {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
 }

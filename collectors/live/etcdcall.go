@@ -1,7 +1,6 @@
 package live
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/url"
@@ -10,6 +9,7 @@ import (
 	"time"
 
 	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+	clientv3 "go.etcd.io/etcd/client/v3"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -64,7 +64,7 @@ func rangeCall(q url.Values) (rpc, error) {
 		return nil, fmt.Errorf("a range needs a key")
 	}
 	if isTrue(q, "prefix") {
-		req.RangeEnd = afterPrefix(req.Key)
+		req.RangeEnd = []byte(clientv3.GetPrefixRangeEnd(q.Get("key")))
 		if len(req.Key) == 0 {
 			req.Key = []byte{0}
 		}
@@ -76,18 +76,6 @@ func rangeCall(q url.Values) (rpc, error) {
 		}
 		return resp, err
 	}, nil
-}
-
-// afterPrefix is the end of the range of all keys that begin with prefix.
-func afterPrefix(prefix []byte) []byte {
-	end := bytes.Clone(prefix)
-	for i := len(end) - 1; i >= 0; i-- {
-		if end[i] < 0xff {
-			end[i]++
-			return end[:i+1]
-		}
-	}
-	return []byte{0} // no upper end
 }
 
 func isTrue(q url.Values, name string) bool {

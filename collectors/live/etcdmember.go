@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"go.uber.org/zap"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/connectivity"
@@ -17,8 +19,8 @@ import (
 	"google.golang.org/grpc/credentials/insecure"
 )
 
-// members keeps one connection for each etcd endpoint, so that what is asked
-// of a member is answered by that member.
+// members keeps one client for each etcd endpoint, so that what is asked of a
+// member is answered by that member.
 type members struct {
 	mu     sync.Mutex
 	access *etcdAccess // nil until first needed
@@ -51,23 +53,29 @@ func (e *members) close() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	for _, m := range e.m {
-		m.conn.Close()
+		m.client.Close() // of no consequence: nothing was written
 	}
 }
 
-// drop forgets a connection that could not be made.
+// drop forgets a client whose connection could not be made.
 func (e *members) drop(m *member) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	maps.DeleteFunc(e.m, func(_ string, x *member) bool { return x == m })
-	m.conn.Close()
+	m.client.Close()
 }
 
-// A member is the connection to one endpoint.
+// A member is the client of one endpoint.
 type member struct {
-	conn *grpc.ClientConn
-	link *link
+	client *clientv3.Client
+	link   *link
 }
+
+// conn is the connection to the endpoint. Calls are made on it and not by the
+// client's own methods: those wait for a broken connection to come back, when
+// why it broke is what there is to tell, and some make a connection for each
+// call.
+func (m *member) conn() *grpc.ClientConn { return m.client.ActiveConnection() }
 
 func (e *members) member(s *Source, addr string, a etcdAccess, plain bool) (*member, error) {
 	e.mu.Lock()
@@ -77,23 +85,32 @@ func (e *members) member(s *Source, addr string, a etcdAccess, plain bool) (*mem
 		return m, nil
 	}
 	l := &link{}
-	creds := insecure.NewCredentials()
+	endpoint, creds := "http://"+addr, insecure.NewCredentials()
 	if !plain {
-		creds = l.over(credentials.NewTLS(a.tls))
+		endpoint, creds = "https://"+addr, l.over(credentials.NewTLS(a.tls))
 	}
-	conn, err := grpc.NewClient("passthrough:///"+addr,
-		grpc.WithTransportCredentials(creds),
-		grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return l.dial(ctx, s, addr, plain) }),
-		grpc.WithUserAgent("ktriage/"+s.config.Version),
-		grpc.WithDisableRetry(),
-		grpc.WithDisableServiceConfig(),
-		grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: s.config.RequestTimeout}),
-		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMember)),
-	)
+	// The client's ways to get through to etcd in the end, whatever it takes,
+	// are turned off: retries, waits, and the balancer that its service config
+	// asks for, which redials behind our back. Its options for TLS and for
+	// dialling hide how an attempt failed, so ours take their place.
+	client, err := clientv3.New(clientv3.Config{
+		Endpoints:       []string{endpoint},
+		Logger:          zap.NewNop(),
+		MaxUnaryRetries: 1, // attempts, not retries; 0 would be a hundred
+		DialOptions: []grpc.DialOption{
+			grpc.WithTransportCredentials(creds),
+			grpc.WithContextDialer(func(ctx context.Context, addr string) (net.Conn, error) { return l.dial(ctx, s, addr, plain) }),
+			grpc.WithUserAgent("ktriage/" + s.config.Version),
+			grpc.WithDisableRetry(),
+			grpc.WithDisableServiceConfig(),
+			grpc.WithConnectParams(grpc.ConnectParams{Backoff: backoff.DefaultConfig, MinConnectTimeout: s.config.RequestTimeout}),
+			grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxMember)),
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	m := &member{conn: conn, link: l}
+	m := &member{client: client, link: l}
 	e.m[key] = m
 	return m, nil
 }
@@ -106,19 +123,19 @@ const maxMember = 16 << 20
 // attempt, which gRPC itself shows as text only.
 func (m *member) connect(ctx context.Context) error {
 	for {
-		st := m.conn.GetState()
+		st := m.conn().GetState()
 		switch st {
 		case connectivity.Ready:
 			return nil
 		case connectivity.Idle:
-			m.conn.Connect()
+			m.conn().Connect()
 		case connectivity.TransientFailure, connectivity.Shutdown:
 			if err := m.link.last(); err != nil {
 				return err
 			}
 			return errNotGRPC
 		}
-		if !m.conn.WaitForStateChange(ctx, st) {
+		if !m.conn().WaitForStateChange(ctx, st) {
 			return context.Cause(ctx)
 		}
 	}
