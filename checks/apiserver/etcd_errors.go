@@ -47,7 +47,7 @@ func etcdErrors(p *checks.Pass) {
 			continue
 		}
 		status := checks.OK
-		if k >= minErrors && metrics.Exceeds(n, k, storeErrorsWarn) {
+		if metrics.Exceeds(n, k, storeErrorsWarn) {
 			status = checks.Warning
 		}
 		v := p.Judge(t, status, "%s failed %s%s", shareOf(k, n, "etcd call"), note, mostErrors(c)).

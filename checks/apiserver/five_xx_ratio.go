@@ -38,9 +38,6 @@ const (
 	// An operation of which most requests fail is broken, however small its
 	// part of all is.
 	operationBroken = 0.5
-	// minErrors keeps one or two errors among a handful of requests from
-	// passing for a share.
-	minErrors = 3
 )
 
 func fiveXXRatio(p *checks.Pass) {
@@ -53,12 +50,12 @@ func fiveXXRatio(p *checks.Pass) {
 		}
 		status, limit, source := checks.OK, errorsWarn, errorsWarnSource
 		switch {
-		case k >= minErrors && metrics.Exceeds(n, k, errorsCritical):
+		case metrics.Exceeds(n, k, errorsCritical):
 			status, limit, source = checks.Critical, errorsCritical, errorsCriticalSource
 			if basis == checks.OverLifetime {
 				status = checks.Warning // that may be long over
 			}
-		case k >= minErrors && metrics.Exceeds(n, k, errorsWarn):
+		case metrics.Exceeds(n, k, errorsWarn):
 			status = checks.Warning
 		}
 		span := over(tr.Elapsed, tr.Uptime)
@@ -94,7 +91,7 @@ func brokenOperation(tr apiserver.Traffic) (worst apiserver.Row, of float64) {
 	}
 	for _, r := range tr.Rows {
 		n := all[r.Operation]
-		if r.Ordinary() && r.Failed() && r.Window >= minErrors && metrics.Exceeds(n, r.Window, operationBroken) && larger(r, worst) {
+		if r.Ordinary() && r.Failed() && metrics.Exceeds(n, r.Window, operationBroken) && larger(r, worst) {
 			worst, of = r, n
 		}
 	}

@@ -56,15 +56,18 @@ func requestsTerminated(p *checks.Pass) {
 		}
 		status, limit, source := checks.OK, terminatedWarn, terminatedSource
 		switch {
-		case k >= minErrors && metrics.Exceeds(n+k, k, terminatedWarn):
+		case metrics.Exceeds(n+k, k, terminatedWarn):
 			status = checks.Warning
-		case late >= minErrors && metrics.Exceeds(n+k, late, timedOutWarn):
+		case metrics.Exceeds(n+k, late, timedOutWarn):
 			status, limit, source = checks.Warning, timedOutWarn, timedOutSource
 		}
 		top, errors := most(tr, any)
-		p.Judge(t, status, "%s cut short %s%s", shareOf(k, max(n, k), "request"), over(tr.Elapsed, tr.Uptime), mostly(top, errors)).
+		v := p.Judge(t, status, "%s cut short %s%s", shareOf(k, max(n, k), "request"), over(tr.Elapsed, tr.Uptime), mostly(top, errors)).
 			Saw(apiserver.Terminations, "cut short/(all+cut short)", checks.Percent(k/(n+k)), checks.Percent(limit), source).
 			Saw(apiserver.Terminations, "504/(all+cut short)", checks.Percent(late/(n+k)), checks.Percent(timedOutWarn), timedOutSource).
 			Number("ratio", k/(n+k)).Number("timed out", late/(n+k))
+		if status == checks.OK && (k > 0 && !metrics.Excludes(n+k, k, terminatedWarn) || late > 0 && !metrics.Excludes(n+k, late, timedOutWarn)) {
+			v.TooFew()
+		}
 	}
 }

@@ -44,7 +44,7 @@ func throttled(p *checks.Pass) {
 		}
 		status := checks.OK
 		switch {
-		case k >= minErrors && metrics.Exceeds(n, k, throttledWarn):
+		case metrics.Exceeds(n, k, throttledWarn):
 			status = checks.Warning
 		case k > 0 && basis == checks.OverWindow:
 			status = checks.Info
@@ -55,6 +55,9 @@ func throttled(p *checks.Pass) {
 			Number("ratio", k/n).Number("throttled", k)
 		if status != checks.OK {
 			v.Mark("resource="+top.Resource, "verb="+top.Verb)
+		}
+		if status == checks.Info && !metrics.Excludes(n, k, throttledWarn) {
+			v.TooFew()
 		}
 	}
 }
