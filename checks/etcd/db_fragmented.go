@@ -47,7 +47,7 @@ func dbFragmented(p *checks.Pass) {
 		}
 		var v *checks.Verdict
 		switch {
-		case free < fragmentedShare || db.Size < fragmentedSize:
+		case free < fragmentedShare || db.Size < fragmentedSize && !pressed:
 			v = p.OK(m, "free pages are %s of the database's %s", checks.Percent(free), checks.Bytes(db.Size))
 		case pressed:
 			v = p.Warn(m, "free pages are %s of the database's %s, which fills %s of its quota: without them it would be %s",

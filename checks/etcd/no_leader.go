@@ -1,6 +1,7 @@
 package etcd
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 
@@ -34,12 +35,15 @@ func noLeader(p *checks.Pass) {
 	who, _ := checks.One(p, etcd.WhoIsWho)
 	q, _ := checks.One(p, etcd.Votes)
 	answers, _ := checks.All(p, etcd.Roles)
-	led, judged := 0, 0
+	led, judged, leader := 0, 0, ""
 	for _, a := range answers {
 		if a.Gap == nil {
 			judged++
 			if a.Value.HasLeader {
 				led++
+			}
+			if a.Value.IsLeader {
+				leader = a.Target.Name
 			}
 		}
 	}
@@ -48,8 +52,8 @@ func noLeader(p *checks.Pass) {
 		switch {
 		case r.IsLeader:
 			v = p.OK(m, "is the leader")
-		case r.HasLeader && who.Name(r.LeaderID) != "":
-			v = p.OK(m, "has a leader: %s", who.Name(r.LeaderID))
+		case r.HasLeader && cmp.Or(leader, who.Name(r.LeaderID)) != "":
+			v = p.OK(m, "has a leader: %s", cmp.Or(leader, who.Name(r.LeaderID)))
 		case r.HasLeader:
 			v = p.OK(m, "has a leader")
 		case led > 0:
