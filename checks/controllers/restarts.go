@@ -62,7 +62,7 @@ func restarts(p *checks.Pass) {
 		v.Saw(controllers.Elected.Instances, "restarts", fmt.Sprint(i.Restarts), "", "").
 			Saw(controllers.Elected.Instances, "started", i.Started.UTC().Format(time.RFC3339), checks.Span(restartRecent), restartSource)
 		if i.LastExit != "" {
-			v.Saw(controllers.Elected.Instances, "last exit", i.LastExit, "", "")
+			v.Saw(controllers.Elected.Instances, "last exit", i.LastExit, "", "").Mark("exit=" + i.LastExit)
 		}
 	}
 }

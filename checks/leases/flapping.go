@@ -42,12 +42,12 @@ func flapping(p *checks.Pass) {
 		p.Unknown(leases.All, gap)
 		return
 	}
-	any := false
+	some := false
 	for _, l := range h.Leases {
 		if !l.Core() || l.Holder == "" || l.Acquired.IsZero() {
 			continue
 		}
-		any = true
+		some = true
 		since := max(0, h.At.Sub(l.Acquired))
 		perHour, span := rate(l, h.At)
 		status := checks.OK
@@ -69,7 +69,7 @@ func flapping(p *checks.Pass) {
 			Saw(leases.Leases, "changes an hour", fmt.Sprintf("%.2g", perHour), fmt.Sprint(often), changeSource).
 			Number("since", since.Seconds()).Mark("component=" + l.Name)
 	}
-	if !any {
+	if !some {
 		p.Nothing(leases.All, "no leader of the control plane holds a lease")
 	}
 }

@@ -36,12 +36,12 @@ func holderMissing(p *checks.Pass) {
 		return
 	}
 	nodes, nodesGap := checks.One(p, cluster.NodeSummary)
-	any := false
+	some := false
 	for _, l := range h.Leases {
 		if !l.Core() || l.Holder == "" || stand(l, h.At) == undated {
 			continue
 		}
-		any = true
+		some = true
 		switch {
 		case l.Fresh(h.At):
 			// Who renews it exists, whatever the nodes are called.
@@ -59,7 +59,7 @@ func holderMissing(p *checks.Pass) {
 				Mark("component=" + l.Name)
 		}
 	}
-	if !any {
+	if !some {
 		p.Nothing(leases.All, "no component of the control plane has held a lease")
 	}
 }

@@ -40,12 +40,12 @@ func renewSlow(p *checks.Pass) {
 		p.Unknown(leases.All, gap)
 		return
 	}
-	any := false
+	some := false
 	for _, l := range h.Leases {
 		if !l.Core() || !l.Fresh(h.At) {
 			continue // who does not hold a lease does not renew it: lease-expired
 		}
-		any = true
+		some = true
 		// The longest wait that was seen. Between the looks there may have been
 		// longer ones that ended.
 		wait, now := l.Age(h.At), true
@@ -68,7 +68,7 @@ func renewSlow(p *checks.Pass) {
 			Saw(leases.Leases, "holder", l.Holder, "", "").
 			Number("wait", wait.Seconds()).Number("duration", l.Duration.Seconds()).Mark("component=" + l.Name)
 	}
-	if !any {
+	if !some {
 		p.Nothing(leases.All, "no leader of the control plane holds a lease")
 	}
 }

@@ -23,7 +23,7 @@ var Split = &checks.Check{
 	Needs:     []collectors.Any{scheduler.Elected.Claims, controllers.Elected.Claims, scheduler.Elected.Instances, controllers.Elected.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "see who holds the lease", Command: "kubectl -n kube-system get leases kube-scheduler kube-controller-manager -o wide", Risk: checks.ReadOnly},
-		{Title: "on the node of the one that does not hold it, end its container; the kubelet starts it again", Command: "crictl stop $(crictl ps -q --name 'kube-(scheduler|controller-manager)')", Risk: checks.Disruptive},
+		{Title: "on the node of a controller manager that does not hold it, end its container (a scheduler's likewise); the kubelet starts it again", Command: "crictl stop $(crictl ps -q --name kube-controller-manager)", Risk: checks.Disruptive},
 	},
 	Run: func(p *checks.Pass) {
 		split(p, scheduler.Elected)

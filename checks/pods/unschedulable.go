@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ktriage/ktriage/checks"
@@ -89,69 +88,6 @@ func unschedulable(p *checks.Pass) {
 		v.Mark("reason=" + string(g.Reasons[0].Kind))
 		v.Saw(pods.Pending, g.Key, checks.Count(g.Count, "pod"), "", "")
 	}
-}
-
-func fit(n int) string {
-	if n == 1 {
-		return "1 pod fits"
-	}
-	return fmt.Sprintf("%d pods fit", n)
-}
-
-// describe says of the largest groups what keeps them from nodes.
-func describe(groups []pods.Group) string {
-	const most = 3
-	var out []string
-	for _, g := range groups[:min(len(groups), most)] {
-		s := because(g) + " (" + g.Example + ")"
-		if len(groups) > 1 {
-			s = fmt.Sprintf("%d for %s", g.Count, s)
-		}
-		out = append(out, s)
-	}
-	if more := len(groups) - most; more > 0 {
-		out = append(out, fmt.Sprintf("and %s more", checks.Count(more, "reason")))
-	}
-	return strings.Join(out, ", ")
-}
-
-// because writes the reasons of a group's example: "insufficient cpu on 3 of 5
-// nodes, untolerated taint {a: b} on 2".
-func because(g pods.Group) string {
-	const most = 3
-	var out []string
-	for i, r := range g.Reasons[:min(len(g.Reasons), most)] {
-		switch {
-		case r.Nodes == 0:
-			out = append(out, r.Text)
-		case i == 0 && g.Nodes > 0:
-			out = append(out, fmt.Sprintf("%s on %d of %s", r.Text, r.Nodes, checks.Count(g.Nodes, "node")))
-		default:
-			out = append(out, fmt.Sprintf("%s on %d", r.Text, r.Nodes))
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
-// autoscalers are the leases of programs that add nodes for pods that fit on
-// none.
-var autoscalers = []string{"cluster-autoscaler", "karpenter-leader-election"}
-
-// autoscaler names what may add nodes for pods that wait, or returns "".
-func autoscaler(p *checks.Pass) string {
-	if k, gap := checks.One(p, cluster.WhatKind); gap == nil && k.Managed() {
-		return string(k.Distribution) // which may do so without a trace in the cluster
-	}
-	h, gap := checks.One(p, leases.Leases)
-	if gap != nil {
-		return ""
-	}
-	for _, l := range h.Leases {
-		if slices.Contains(autoscalers, l.Name) && l.Fresh(h.At) {
-			return l.ID()
-		}
-	}
-	return ""
 }
 
 type holds struct {

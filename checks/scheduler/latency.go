@@ -1,7 +1,6 @@
 package scheduler
 
 import (
-	_ "embed"
 	"fmt"
 
 	"github.com/ktriage/ktriage/checks"
@@ -9,49 +8,6 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/metrics"
 	"github.com/ktriage/ktriage/collectors/scheduler"
-)
-
-//go:embed attempt_latency.md
-var attemptLatencyDoc string
-
-// AttemptLatency looks for attempts that take long.
-var AttemptLatency = &checks.Check{
-	ID:        "scheduler-attempt-latency",
-	Component: collectors.Scheduler,
-	Title:     "an attempt that places a pod takes less than a second",
-	Doc:       attemptLatencyDoc,
-	Needs:     []collectors.Any{scheduler.AttemptLatency, scheduler.Elected.Leads},
-	Remedies: []checks.Remedy{
-		{Title: "see which plugin takes the time, or whether it is the bind", Command: "kubectl -n kube-system logs kube-scheduler-{node} --tail=500 | grep -E 'Trace|slow|throttling'", Risk: checks.ReadOnly},
-	},
-	Run: func(p *checks.Pass) { latency(p, scheduler.AttemptLatency, "attempt", attemptLimit) },
-}
-
-//go:embed pod_latency.md
-var podLatencyDoc string
-
-// PodLatency looks for pods that wait long for a scheduler that has room for
-// them.
-var PodLatency = &checks.Check{
-	ID:        "scheduler-pod-sli-latency",
-	Component: collectors.Scheduler,
-	Title:     "a pod for which there is room has a node within 5 seconds",
-	Doc:       podLatencyDoc,
-	Needs:     []collectors.Any{scheduler.PodLatency, scheduler.Elected.Leads},
-	Remedies: []checks.Remedy{
-		{Title: "see how long its queue is and how long an attempt takes", Command: "ktriage doctor --advice", Risk: checks.ReadOnly},
-	},
-	Run: func(p *checks.Pass) { latency(p, scheduler.PodLatency, "pod", podLimit) },
-}
-
-var (
-	// attemptLimit leaves room for five attempts in what a pod may take to
-	// start. It is experience.
-	attemptLimit = checks.Limit{Seconds: 1, Share: 0.01, Status: checks.Warning, Source: "experience; a fifth of the pod startup SLO"}
-	// podLimit is the whole of what a pod may take to start, of which placing
-	// it is but the first part. Slow placement is no failure of the control
-	// plane, so both end at a warning.
-	podLimit = checks.Limit{Seconds: 5, Share: 0.01, Status: checks.Warning, Source: "sig-scalability SLO of pod startup"}
 )
 
 // several slow ones are needed, however few there are in all: one that waits
