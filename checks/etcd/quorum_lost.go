@@ -55,7 +55,7 @@ func quorumLost(p *checks.Pass) {
 		if q.Gap != nil {
 			g = *q.Gap
 		}
-		g.Detail = fmt.Sprintf("%s; the others may be out of our reach only: %s", q, g.Detail)
+		g.Detail = fmt.Sprintf("%s; those that do not may be out of our reach only: %s", q, g.Detail)
 		p.Unknown(etcd.Cluster, &g)
 		return
 	}

@@ -150,11 +150,11 @@ var RaisedAlarms = &collectors.Fact[Alarms]{
 			return Alarms{}, gap
 		}
 		for _, st := range sts {
-			if st.Gap != nil {
-				if why == nil {
-					why = st.Gap
-				}
-			} else if alarmsInStatus(st.Value.Version) {
+			_, noHealth := HealthEndpoint.Of(s, st.Target)
+			switch {
+			case st.Gap != nil && why == nil:
+				why = failure(st.Gap, noHealth)
+			case st.Gap == nil && alarmsInStatus(st.Value.Version):
 				a.add(Status, alarmsOf(st.Value)...)
 			}
 		}

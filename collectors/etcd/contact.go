@@ -132,12 +132,14 @@ func failure(status, metrics *collectors.Gap) *collectors.Gap {
 	case noAnswer(metrics):
 		return metrics.With(cmp.Or(metrics.Remedy, status.Remedy))
 	}
-	g := *status
-	if g.Detail != metrics.Detail {
-		g.Detail += "; " + metrics.Detail
-	}
-	if g.Remedy == "" {
-		g.Remedy = metrics.Remedy
+	// Both were refused. What opens the way to metrics suffices for most.
+	g := *metrics
+	g.Detail += fmt.Sprintf("; over gRPC: %s", status.Reason)
+	switch {
+	case g.Remedy == "":
+		g.Remedy = status.Remedy
+	case status.Remedy != "" && status.Remedy != g.Remedy:
+		g.Remedy += "; or " + status.Remedy
 	}
 	return &g
 }
