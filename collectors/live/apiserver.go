@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -43,15 +44,11 @@ func (s *Source) askAPIServer(ctx context.Context, r collectors.Request, way str
 // kubeconfig's CA whatever happens, and the token is left out where there is
 // no way to verify.
 func (s *Source) instance(k *kube, host string) (http.RoundTripper, error) {
-	name := k.base.Hostname()
 	conf := k.tls.Clone()
-	if conf.ServerName != "" {
-		name = conf.ServerName
-	}
 	if conf.InsecureSkipVerify {
 		return s.newTransport(conf, k.proxy()), nil
 	}
-	accepted := []string{name, inCluster}
+	accepted := k.names()
 	if conf.RootCAs != nil {
 		// Under a CA of the cluster's own, a certificate for this very
 		// address is as good. Under the world's CAs anyone may have one.
@@ -60,7 +57,7 @@ func (s *Source) instance(k *kube, host string) (http.RoundTripper, error) {
 	// The instance is asked for the certificate that it shows through the
 	// load balancer, and need not hold its own address. crypto/tls knows one
 	// name only, so the same verification is done here for several.
-	conf.ServerName = name
+	conf.ServerName = accepted[0]
 	conf.InsecureSkipVerify = true
 	conf.VerifyConnection = func(cs tls.ConnectionState) error {
 		return verify(cs.PeerCertificates, conf.RootCAs, accepted)
@@ -68,7 +65,22 @@ func (s *Source) instance(k *kube, host string) (http.RoundTripper, error) {
 	return transport.HTTPWrappersForConfig(k.transport, s.newTransport(conf, k.proxy()))
 }
 
-// verify does what crypto/tls does, but accepts any of the names.
+// names are those of which one at least is in every API server's certificate:
+// the kubeconfig's, and the Service's.
+func (k *kube) names() []string {
+	return []string{cmp.Or(k.tls.ServerName, k.base.Hostname()), inCluster}
+}
+
+// A kubelet may have a serving certificate of the cluster's CA, for its node's
+// name and addresses, and what it says of its node it says alone: that an API
+// server runs there, for example. Kubernetes puts these names into such a
+// certificate and lets nobody else have them.
+const (
+	kubeletGroup = "system:nodes"
+	kubeletName  = "system:node:"
+)
+
+// verify does what crypto/tls does, but accepts any of the names, and no kubelet.
 func verify(chain []*x509.Certificate, roots *x509.CertPool, accepted []string) error {
 	if len(chain) == 0 {
 		return errors.New("no certificate was shown")
@@ -79,6 +91,9 @@ func verify(chain []*x509.Certificate, roots *x509.CertPool, accepted []string) 
 	}
 	if _, err := chain[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between}); err != nil {
 		return &tls.CertificateVerificationError{UnverifiedCertificates: chain, Err: err}
+	}
+	if who := chain[0].Subject; slices.Contains(who.Organization, kubeletGroup) || strings.HasPrefix(who.CommonName, kubeletName) {
+		return &tls.CertificateVerificationError{UnverifiedCertificates: chain, Err: errKubelet}
 	}
 	if slices.ContainsFunc(accepted, func(n string) bool { return chain[0].VerifyHostname(n) == nil }) {
 		return nil

@@ -24,6 +24,7 @@ func TestOneAPIServerPastTheLoadBalancer(t *testing.T) {
 		{"its certificate has the name of the service only", ca, []string{inCluster}, nil, "", 1},
 		{"its certificate has the kubeconfig's tls-server-name only", ca, []string{"front"}, func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.TLSServerName = "front" }, "", 1},
 		{"its certificate is someone else's", ca, []string{"kubelet-1"}, nil, "but for kubelet-1", 0},
+		{"its certificate is a kubelet's", nil, nil, nil, "certificate is a kubelet's", 0},
 		{"its certificate is not the cluster's", other, []string{"127.0.0.1", "api.example.com"}, nil, "not signed by the CA", 0},
 		{"the kubeconfig has no CA", ca, []string{"127.0.0.1"}, func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) { c.CertificateAuthorityData = nil }, "not signed by the CA", 0},
 		{"the kubeconfig does not verify", other, []string{"x"}, func(c *clientcmdapi.Cluster, _ *clientcmdapi.AuthInfo) {
@@ -31,7 +32,11 @@ func TestOneAPIServerPastTheLoadBalancer(t *testing.T) {
 		}, "", 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			srv := newServer(t, tt.by.issue(t, tt.names...).pair(t), func(http.ResponseWriter, *http.Request) {})
+			cert := ca.issueAs(t, kubeletOf, "127.0.0.1", "worker-1")
+			if tt.by != nil {
+				cert = tt.by.issue(t, tt.names...)
+			}
+			srv := newServer(t, cert.pair(t), func(http.ResponseWriter, *http.Request) {})
 			change := tt.change
 			if change == nil {
 				change = func(*clientcmdapi.Cluster, *clientcmdapi.AuthInfo) {}

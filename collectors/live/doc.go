@@ -4,7 +4,9 @@
 // Gap that says in words what was tried and what came back.
 //
 // Credentials go only where it is certain who receives them: a bearer token is
-// sent to a server whose certificate the kubeconfig's CA signed, and to nobody
-// else, unless the user says so. A client certificate may be shown to anyone,
-// since its key never leaves this process.
+// sent to a server whose certificate the kubeconfig's CA signed for a name that
+// only an API server, scheduler or controller manager has, and to nobody else,
+// unless the user says so; never to a kubelet, whatever its certificate says. A
+// client certificate may be shown to anyone, since its key never leaves this
+// process.
 package live

@@ -23,6 +23,9 @@ var (
 	errClosed   = errors.New("reply closed")
 )
 
+// errKubelet is why a certificate that the cluster's CA signed does not count.
+var errKubelet = errors.New("the certificate is a kubelet's")
+
 // A stage is how far an attempt had come when it ended.
 type stage int
 
@@ -150,6 +153,8 @@ func explainTLS(err error) (failure, bool) {
 				f.words = fmt.Sprintf("its certificate is valid only from %s: does a clock run wrong?", c.NotBefore.UTC().Format(time.RFC3339))
 			}
 		}
+	case errors.Is(err, errKubelet):
+		f.words = "its certificate is a kubelet's: what answers there is no API server"
 	case errors.As(err, &roots):
 		f.words = "this machine has no CA certificates, and we were given none"
 	case errors.As(err, &record):

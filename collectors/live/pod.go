@@ -2,15 +2,11 @@ package live
 
 import (
 	"context"
-	"crypto/tls"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
-
-	"k8s.io/client-go/transport"
 
 	"github.com/ktriage/ktriage/collectors"
 )
@@ -138,7 +134,7 @@ func (s *Source) refusedByPod(gap *collectors.Gap, p podPort, path string, rt *p
 	}
 	switch {
 	case !p.tls:
-	case rt.showed.Load() || rt.token:
+	case rt.showed.Load() || rt.sendsToken():
 		if gap.Reason == collectors.Forbidden {
 			gap.Remedy = grant(collectors.Get, path)
 		}
@@ -148,50 +144,4 @@ func (s *Source) refusedByPod(gap *collectors.Gap, p podPort, path string, rt *p
 		gap.Remedy = "use a kubeconfig with a client certificate, as /etc/kubernetes/admin.conf of kubeadm has, or send the token all the same: --forward-token"
 	}
 	return gap
-}
-
-// A portTransport is the transport to one port of one pod.
-type portTransport struct {
-	http.RoundTripper
-	showed *atomic.Bool // a client certificate was shown
-	token  bool         // the kubeconfig's token is sent
-}
-
-// WrappedRoundTripper lets idle connections be found and closed.
-func (t *portTransport) WrappedRoundTripper() http.RoundTripper { return t.RoundTripper }
-
-// newPortTransport makes it. Components serve a certificate that they signed
-// themselves, in memory, so it cannot be verified; whoever answers gets to see
-// at most a client certificate, which is no secret.
-func (s *Source) newPortTransport(p podPort, k *kube, dial dialFunc) (http.RoundTripper, error) {
-	t := &http.Transport{
-		DialContext: dial, MaxIdleConnsPerHost: 2,
-		TLSHandshakeTimeout: 2 * s.config.RequestTimeout,
-	}
-	out := &portTransport{RoundTripper: t, showed: new(atomic.Bool)}
-	if !p.tls {
-		return out, nil
-	}
-	t.TLSClientConfig = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true}
-	if k == nil {
-		return out, nil
-	}
-	if get := k.tls.GetClientCertificate; get != nil {
-		t.TLSClientConfig.GetClientCertificate = func(i *tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			c, err := get(i)
-			if err == nil && len(c.Certificate) > 0 {
-				out.showed.Store(true)
-			}
-			return c, err
-		}
-	}
-	if !s.config.ForwardToken {
-		return out, nil
-	}
-	rt, err := transport.HTTPWrappersForConfig(&transport.Config{
-		BearerToken: k.transport.BearerToken, BearerTokenFile: k.transport.BearerTokenFile,
-		WrapTransport: k.transport.WrapTransport,
-	}, t)
-	out.RoundTripper, out.token = rt, true
-	return out, err
 }

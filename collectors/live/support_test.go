@@ -70,13 +70,18 @@ func (a *authority) issue(t *testing.T, names ...string) leaf {
 
 func (a *authority) issueUntil(t *testing.T, until time.Time, names ...string) leaf {
 	t.Helper()
+	return a.issueAs(t, func(c *x509.Certificate) { c.NotAfter = until }, names...)
+}
+
+func (a *authority) issueAs(t *testing.T, change func(*x509.Certificate), names ...string) leaf {
+	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
 	tmpl := &x509.Certificate{
 		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "leaf"},
-		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: until, KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore: time.Now().Add(-24 * time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	for _, n := range names {
@@ -86,6 +91,7 @@ func (a *authority) issueUntil(t *testing.T, until time.Time, names ...string) l
 			tmpl.DNSNames = append(tmpl.DNSNames, n)
 		}
 	}
+	change(tmpl)
 	der, err := x509.CreateCertificate(rand.Reader, tmpl, a.cert, &key.PublicKey, a.key)
 	if err != nil {
 		t.Fatal(err)
