@@ -42,6 +42,8 @@ type Fact[T any] struct {
 }
 
 // A Folder reads lists object by object. The index is that of the request.
+// When a run's window is extended, the objects of a request of the Last sample
+// are given again: the later ones replace the earlier.
 type Folder[T any] struct {
 	Add  func(request int, o objects.Object)
 	Done func([]Answered) (T, error)

@@ -99,7 +99,7 @@ var Links = []Link{
 		Because: "its client waits for its own rate limit"},
 
 	// What the kubelet says of the process that is down.
-	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts"}, When: itsPod,
+	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts", "apiserver-restarting"}, When: itsPod,
 		Because: "it is the pod of the same process"},
 
 	// What cannot be asked because of what is down.

@@ -62,9 +62,10 @@ func addTraffic(t collectors.Target, tr apiserver.Traffic, add func(Vital)) {
 	if tr.Elapsed <= 0 {
 		return
 	}
-	rate := func(name string, match func(apiserver.Row) bool) {
-		add(Vital{Target: t, Name: name, Value: tr.Rate(match), Unit: "1/s", Basis: checks.OverWindow})
+	rateOf := func(name, of string, match func(apiserver.Row) bool) {
+		add(Vital{Target: t, Name: name, Of: of, Value: tr.Rate(match), Unit: "1/s", Basis: checks.OverWindow})
 	}
+	rate := func(name string, match func(apiserver.Row) bool) { rateOf(name, "", match) }
 	watches := func(r apiserver.Row) bool { return r.Verb == "WATCH" || r.Verb == "WATCHLIST" }
 	asked := func(r apiserver.Row) bool { return !r.Health() }
 	rate("qps", asked)
@@ -78,7 +79,7 @@ func addTraffic(t collectors.Target, tr apiserver.Traffic, add func(Vital)) {
 		}
 	}
 	for _, v := range slices.Sorted(maps.Keys(verbs)) {
-		rate("qps "+v, func(r apiserver.Row) bool { return asked(r) && r.Verb == v })
+		rateOf("qps", v, func(r apiserver.Row) bool { return asked(r) && r.Verb == v })
 	}
 	failed := func(r apiserver.Row) bool { return r.Ordinary() && r.Failed() }
 	rate("errors 5xx", failed)

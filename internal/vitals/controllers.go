@@ -30,10 +30,13 @@ func readControllers(s *collectors.Snapshot, add func(Vital)) {
 		}
 		add(Vital{Target: t, Name: "queued", Value: deep, Basis: checks.AtInstant})
 		for _, x := range q.Busiest(busiest) {
-			add(Vital{Target: t, Name: "depth " + x.Name, Value: x.Depth, Basis: checks.AtInstant})
-			add(Vital{Target: t, Name: "adds " + x.Name, Value: q.Rate(x.Adds), Unit: "1/s", Basis: checks.OverWindow})
-			add(Vital{Target: t, Name: "retries " + x.Name, Value: q.Rate(x.Retries), Unit: "1/s", Basis: checks.OverWindow})
-			addP99(t, "wait p99 "+x.Name, x.Wait, add)
+			add(Vital{Target: t, Name: "depth", Of: x.Name, Value: x.Depth, Basis: checks.AtInstant})
+			add(Vital{Target: t, Name: "adds", Of: x.Name, Value: q.Rate(x.Adds), Unit: "1/s", Basis: checks.OverWindow})
+			add(Vital{Target: t, Name: "retries", Of: x.Name, Value: q.Rate(x.Retries), Unit: "1/s", Basis: checks.OverWindow})
+			addP99(t, "wait p99", x.Wait, func(v Vital) {
+				v.Of = x.Name
+				add(v)
+			})
 		}
 	}
 }

@@ -30,7 +30,7 @@ func lines(t *testing.T, g Group, bases ...string) string {
 	c := collectors.Collect(context.Background(), capture.NewScript(checktest.Now, checktest.Window, as...), checktest.Now, checktest.Window, collectors.Options{}, g.Needs...)
 	var b strings.Builder
 	for _, v := range read(g, c.Snapshot) {
-		fmt.Fprintf(&b, "%s %s = %.4g%s %s %s\n", v.Target, v.Name, v.Value, v.Unit, v.Basis, v.Text)
+		fmt.Fprintf(&b, "%s %s = %.4g%s %s %s\n", v.Target, strings.TrimSpace(v.Name+" "+v.Of), v.Value, v.Unit, v.Basis, v.Text)
 	}
 	return b.String()
 }

@@ -30,7 +30,7 @@ func collect(t *testing.T, g Group, more string, bases ...string) []string {
 	c := collectors.Collect(t.Context(), src, checktest.Now, checktest.Window, collectors.Options{}, g.Needs...)
 	var out []string
 	for _, v := range read(g, c.Snapshot) {
-		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %.3g%s %s %s", v.Target, v.Name, v.Value, v.Unit, v.Basis, v.Text)))
+		out = append(out, strings.TrimSpace(fmt.Sprintf("%s %s %.3g%s %s %s", v.Target, strings.TrimSpace(v.Name+" "+v.Of), v.Value, v.Unit, v.Basis, v.Text)))
 	}
 	return out
 }

@@ -13,7 +13,8 @@ import (
 type Vital struct {
 	Component collectors.Component `json:"component"`
 	Target    collectors.Target    `json:"target"`
-	Name      string               `json:"name"` // "fsync p99", "qps GET"
+	Name      string               `json:"name"`         // "fsync p99", "qps"
+	Of        string               `json:"of,omitempty"` // the part of the target that it is of: a queue, a verb
 	Value     float64              `json:"value"`
 	Unit      string               `json:"unit"` // "s", "B", "1/s", "%", or "" for a count
 	Basis     checks.Basis         `json:"basis"`
