@@ -27,7 +27,9 @@ var HeartbeatFailures = &checks.Check{
 }
 
 const (
-	heartbeatsLate   = 1 // in the window [exp]: etcd counts one only if it is late by a whole interval
+	// heartbeatsLate in the window is more than one stall, which counts once
+	// for each follower, in a cluster of up to five [exp].
+	heartbeatsLate   = 5
 	heartbeatsSource = "heuristic"
 )
 
@@ -39,8 +41,8 @@ func heartbeatFailures(p *checks.Pass) {
 	}
 }
 
-// judgeGrowth warns of a counter that grew in the window by a limit or more.
-// What it counted before is told, and warns of nothing: it may be long over.
+// judgeGrowth warns of a counter that grew in the window by a limit or more;
+// less is advice. What it counted before is told only: it may be long over.
 func judgeGrowth(p *checks.Pass, m collectors.Target, f collectors.Any, g etcd.Growth, limit float64, source, good string, bad func(float64) string, then string) {
 	if !g.Watched {
 		p.Unknown(m, collectors.Gapf(collectors.NotAsked, "whether it goes on is not known: %s; %.0f since the start", g.Why, g.Total))
@@ -48,9 +50,12 @@ func judgeGrowth(p *checks.Pass, m collectors.Target, f collectors.Any, g etcd.G
 	}
 	in := "in " + checks.Seconds(g.Elapsed)
 	var v *checks.Verdict
-	if g.Delta >= limit {
+	switch {
+	case g.Delta >= limit:
 		v = p.Warn(m, "%s %s%s", bad(g.Delta), in, then)
-	} else {
+	case g.Delta > 0:
+		v = p.Info(m, "%s %s; %.0f since the start", bad(g.Delta), in, g.Total)
+	default:
 		v = p.OK(m, "%s %s; %.0f since the start", good, in, g.Total)
 	}
 	v.Saw(f, in, fmt.Sprintf("%.0f", g.Delta), fmt.Sprintf("%.0f", limit), source).

@@ -25,9 +25,10 @@ var ProposalsFailed = &checks.Check{
 }
 
 const (
-	// One failed write in seconds is already a client that saw an error; the
-	// public limit of 5 a second over 15 minutes is for lasting trouble.
-	failedWarn   = 1
+	// A client that gives up counts as a failure as well, so that one or two
+	// mean nothing; the public limit of 5 a second over 15 minutes is for
+	// lasting trouble. An election fails all that was under way [exp].
+	failedWarn   = 5
 	failedSource = "etcd-mixin etcdHighNumberOfFailedProposals: 5 a second"
 )
 
