@@ -9,11 +9,14 @@ import (
 
 var etcdMemberDown = Fault{
 	Name:  "etcd-member-down",
-	Doc:   "One of three etcd members, cp-3's, is dead and stays dead. The cluster works, and can't lose another.",
+	Doc:   "One of three etcd members, cp-3's, which did not lead, is dead and stays dead. The cluster works, and can't lose another.",
 	Want:  Problem{Check: "etcd-member-unreachable", Target: "etcd/cp-3"},
 	Also:  []string{"etcd-quorum-fragile"},
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
+		if err := lab.MoveEtcdLeader(ctx, 0); err != nil {
+			return err
+		}
 		return lab.Kill(ctx, lab.Options.Components(cluster.Etcd)[2])
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {

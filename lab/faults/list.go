@@ -5,6 +5,7 @@ func All() []Fault {
 	return []Fault{
 		pendingResources,
 		etcdMemberDown,
+		etcdLeaderDown,
 		slowFsyncFollower,
 		slowFsyncLeader,
 		slowFsync,
