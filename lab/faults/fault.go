@@ -44,6 +44,13 @@ func Inject(ctx context.Context, lab *cluster.Lab, f Fault) error {
 	if name := lab.Fault(); name != "" {
 		return fmt.Errorf("fault %s is in place: heal it first", name)
 	}
+	status, err := lab.Supervisor.Status(ctx)
+	if err != nil {
+		return err
+	}
+	if !status.Ready {
+		return fmt.Errorf("the lab is not up yet: %s", status.Phase)
+	}
 	if err := lab.SetFault(f.Name); err != nil {
 		return err
 	}
