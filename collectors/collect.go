@@ -1,30 +1,12 @@
 package collectors
 
 import (
-	"bytes"
 	"context"
-	"fmt"
-	"io"
 	"maps"
-	"slices"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/ktriage/ktriage/collectors/metrics"
-	"github.com/ktriage/ktriage/collectors/objects"
 )
-
-// maxBody bounds a reply that is kept whole. The largest that ktriage asks for
-// is a health endpoint's, some kilobytes.
-const maxBody = 16 << 20
-
-// pageLimit is how many objects a page is asked to hold: what kubectl and
-// client-go's pager use.
-const pageLimit = 500
-
-// maxPages ends a list whose server hands out tokens for ever.
-const maxPages = 100_000
 
 // Options of Collect.
 type Options struct {
@@ -36,37 +18,18 @@ type Options struct {
 // could not be learned is in it as gaps: Collect does not fail, and it returns
 // early only as fast as the source does when ctx ends.
 //
-// The requests of facts that stand on one level are put together, each key is
-// fetched once, and its reply serves all. Requests of the Last sample are put
-// off to the end, so that everything else is collected inside the window.
+// A fact is asked as soon as all that it needs is known, so that what is slow
+// delays only what follows from it. The requests of facts that become ready
+// together are put together, each key is fetched once, and its reply serves
+// all. Requests of the Last sample are put off to the end, so that everything
+// else is collected inside the window.
 func Collect(ctx context.Context, src Source, at time.Time, window time.Duration, o Options, facts ...Any) *Collection {
 	c := &Collection{
-		src: src, o: o, kept: map[string]*exchange{},
+		src: src, o: o, kept: map[string]*exchange{}, done: make(chan *exchange),
 		Snapshot: &Snapshot{At: at, Window: window, answers: map[string]any{}},
 	}
-	s := c.Snapshot
-	for _, level := range order(facts) {
-		var jobs []pending
-		for _, f := range level {
-			jobs = append(jobs, pending{f, f.prepare(s)})
-		}
-		c.fetch(ctx, window, jobs, func(r Request) bool { return r.Sample != Last })
-		for _, p := range jobs {
-			if p.waits() {
-				c.late = append(c.late, p)
-				// A fact that is made from this one finds a gap, not a value
-				// that is about to change.
-				s.answers[p.fact.Name()] = Gapf(Bug, "%s is known only after the window; no fact can be asked by it", p.fact.Name())
-				continue
-			}
-			if p.afterWindow(c.late) {
-				c.late = append(c.late, p)
-				continue
-			}
-			s.answers[p.fact.Name()] = p.job.finish(s)
-		}
-	}
-	c.close(ctx, s)
+	c.gather(ctx, c.Snapshot, facts)
+	c.close(ctx, c.Snapshot)
 	return c
 }
 
@@ -76,11 +39,11 @@ type Collection struct {
 
 	src  Source
 	o    Options
-	late []pending            // facts over the window, and facts derived from them
-	kept map[string]*exchange // replies that later levels may share
+	late []*pending           // facts over the window, and facts derived from them; each after what it needs
+	kept map[string]*exchange // by key, for others to share
+	done chan *exchange       // those that are answered
 
-	mu        sync.Mutex
-	done, all int
+	answered, asked int
 }
 
 // Extend looks once more when the given time has passed since the first look,
@@ -99,282 +62,146 @@ func (c *Collection) Extend(ctx context.Context, window time.Duration) *Snapshot
 	return &s
 }
 
-// close takes the last look and finishes the facts that waited for it.
-func (c *Collection) close(ctx context.Context, s *Snapshot) {
-	c.fetch(ctx, s.Window, c.late, func(r Request) bool { return r.Sample == Last })
-	for _, p := range c.late {
-		s.answers[p.fact.Name()] = p.job.finish(s)
-	}
-}
-
-type pending struct {
-	fact Any
-	job  job
-}
-
-func (p pending) waits() bool {
-	return slices.ContainsFunc(p.requests(), func(r Request) bool { return r.Sample == Last })
-}
-
-// afterWindow reports whether the fact is derived from one that waits.
-func (p pending) afterWindow(late []pending) bool {
-	for _, n := range p.fact.Requires() {
-		for _, l := range late {
-			if l.fact.Name() == n.Name() {
-				return len(p.requests()) == 0
+// gather answers all but the last looks.
+func (c *Collection) gather(ctx context.Context, s *Snapshot, facts []Any) {
+	ready := plan(facts)
+	var todo []*exchange
+	for open := 0; ; {
+		for len(ready) > 0 {
+			p := ready[0]
+			ready = ready[1:]
+			p.job = p.fact.prepare(s.only(p.needs))
+			todo = c.want(p, todo, func(r Request) bool { return r.Sample != Last })
+			if p.open == 0 {
+				ready = append(ready, c.settle(s, p)...)
 			}
 		}
+		open += len(todo)
+		c.begin(ctx, s.Window, todo)
+		todo = nil
+		if open == 0 {
+			return
+		}
+		e := <-c.done
+		open--
+		for _, p := range c.deliver(e) {
+			ready = append(ready, c.settle(s, p)...)
+		}
 	}
-	return false
 }
 
-func (p pending) requests() []Request {
-	var out []Request
-	for _, t := range p.job.tasks() {
-		out = append(out, t.requests...)
+// close takes the last look and finishes the facts that waited for it.
+func (c *Collection) close(ctx context.Context, s *Snapshot) {
+	var todo []*exchange
+	for _, p := range c.late {
+		todo = c.want(p, todo, func(r Request) bool { return r.Sample == Last })
 	}
+	c.begin(ctx, s.Window, todo)
+	for range todo {
+		c.deliver(<-c.done)
+	}
+	for _, p := range c.late {
+		s.answers[p.fact.Name()] = p.job.finish(s.only(p.needs))
+	}
+}
+
+// settle makes the answers of a fact, if they do not depend on the window, and
+// returns the facts that waited for it alone.
+func (c *Collection) settle(s *Snapshot, p *pending) []*pending {
+	if p.isLate() {
+		c.late = append(c.late, p)
+		// A fact that is asked by what this one says finds a gap, not a value
+		// that is about to change.
+		s.answers[p.fact.Name()] = Gapf(Bug, "%s is known only after the window; no fact can be asked by it", p.fact.Name())
+	} else {
+		s.answers[p.fact.Name()] = p.job.finish(s.only(p.needs))
+	}
+	return p.known()
+}
+
+// want adds those requests of a fact that are due to the exchanges, and returns
+// todo with the new ones.
+func (c *Collection) want(p *pending, todo []*exchange, due func(Request) bool) []*exchange {
+	for _, t := range p.job.tasks() {
+		for i, r := range t.requests {
+			if !due(r) {
+				continue
+			}
+			e, isNew := c.exchange(r)
+			if isNew {
+				todo = append(todo, e)
+			}
+			u := &user{fact: p, task: t, index: i}
+			if e.answered() {
+				u.take(e.answer)
+				continue
+			}
+			e.users = append(e.users, u)
+			p.open++
+		}
+	}
+	return todo
+}
+
+// exchange returns that of a request, and whether it is new. One that has
+// begun can be shared if it brings all that is wanted. The objects of a list
+// go by once.
+func (c *Collection) exchange(r Request) (e *exchange, isNew bool) {
+	key := r.Key()
+	before := c.kept[key]
+	switch {
+	case before == nil:
+	case !before.begun:
+		before.req.Want = metrics.Merge(before.req.Want, r.Want)
+		return before, false
+	case r.Verb != List && metrics.Covers(before.req.Want, r.Want):
+		return before, false
+	}
+	e = &exchange{req: r, after: before, done: make(chan struct{})}
+	if before != nil {
+		// A recording keeps the last reply: it must serve the earlier users too.
+		e.req.Want = metrics.Merge(before.req.Want, r.Want)
+	}
+	c.kept[key] = e
+	return e, true
+}
+
+// begin carries out exchanges. Each is sent to c.done when it is answered.
+func (c *Collection) begin(ctx context.Context, window time.Duration, todo []*exchange) {
+	c.progress(0, len(todo))
+	for _, e := range todo {
+		e.begun, e.req.After = true, window
+		go func() {
+			if e.after != nil {
+				<-e.after.done
+				e.after = nil
+			}
+			c.answer(ctx, e)
+			close(e.done)
+			c.done <- e
+		}()
+	}
+}
+
+// deliver gives an answer to those who share it, and returns the facts whose
+// requests are all answered.
+func (c *Collection) deliver(e *exchange) []*pending {
+	c.progress(1, 0)
+	var out []*pending
+	for _, u := range e.users {
+		u.take(e.answer)
+		if u.fact.open--; u.fact.open == 0 {
+			out = append(out, u.fact)
+		}
+	}
+	e.users = nil
 	return out
 }
 
-// An exchange is one request, the tasks that share it, and its answer.
-type exchange struct {
-	req    Request
-	users  []*user
-	answer Answered
-}
-
-// A user is one task's place for an answer.
-type user struct {
-	task  *task
-	index int
-	gap   *Gap // why this task could not use the answer
-}
-
-// add gives an object of a list to the task. A panic is the task's own gap:
-// others that share the list go on.
-func (u *user) add(o objects.Object) {
-	if u.gap != nil {
-		return
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			u.gap = Gapf(Bug, "%s/%s: %v", o.GetNamespace(), o.GetName(), r)
-		}
-	}()
-	u.task.add(u.index, o)
-}
-
-// fetch answers those requests of the jobs that are due.
-func (c *Collection) fetch(ctx context.Context, window time.Duration, jobs []pending, due func(Request) bool) {
-	var todo []*exchange
-	byKey := map[string]*exchange{}
-	for _, p := range jobs {
-		for _, t := range p.job.tasks() {
-			for i, r := range t.requests {
-				if !due(r) {
-					continue
-				}
-				key := r.Key()
-				if e := c.kept[key]; e != nil && r.Verb != List && metrics.Covers(e.req.Want, r.Want) {
-					t.answers[i] = e.answer
-					continue
-				}
-				e := byKey[key]
-				if e == nil {
-					e = &exchange{req: r}
-					if before := c.kept[key]; before != nil {
-						// A recording keeps the last reply: it must serve the earlier users too.
-						e.req.Want = metrics.Merge(before.req.Want, r.Want)
-					}
-					byKey[key] = e
-					todo = append(todo, e)
-				} else {
-					e.req.Want = metrics.Merge(e.req.Want, r.Want)
-				}
-				e.users = append(e.users, &user{task: t, index: i})
-			}
-		}
-	}
-	c.progress(0, len(todo))
-	var wg sync.WaitGroup
-	for _, e := range todo {
-		wg.Go(func() {
-			e.req.After = window
-			c.answer(ctx, e)
-			for _, u := range e.users {
-				a := e.answer
-				if u.gap != nil {
-					a = Answered{Gap: u.gap}
-				}
-				u.task.answers[u.index] = a
-			}
-			c.progress(1, 0)
-		})
-	}
-	wg.Wait()
-	for k, e := range byKey {
-		c.kept[k] = e
-	}
-}
-
 func (c *Collection) progress(done, more int) {
-	if c.o.Progress == nil {
-		return
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.done += done
-	c.all += more
-	c.o.Progress(c.done, c.all)
-}
-
-// answer carries out one exchange. A panic of the source or of a reader is a gap.
-func (c *Collection) answer(ctx context.Context, e *exchange) {
-	defer func() {
-		if r := recover(); r != nil {
-			e.answer = Answered{Gap: Gapf(Bug, "%s: %v", e.req.Key(), r)}
-		}
-	}()
-	if e.req.Verb == List {
-		e.answer = c.list(ctx, e)
-		return
-	}
-	reply, err := c.src.Fetch(ctx, e.req)
-	if err != nil {
-		e.answer = Answered{Gap: AsGap(err, Unreachable)}
-		c.record(e.req, 0, nil, nil, e.answer.Gap)
-		return
-	}
-	defer reply.Body.Close()
-	a := Answered{Reply: *reply}
-	a.Reply.Body = nil
-	var kept []byte
-	switch e.req.Verb {
-	case Scrape:
-		set, err := metrics.Parse(reply.Body, e.req.Want)
-		if err != nil {
-			a.Gap = c.broken(ctx, err, reply, "metrics")
-			break
-		}
-		a.Metrics = set
-		if c.o.Recorder != nil {
-			var b bytes.Buffer
-			set.WriteTo(&b)
-			kept = b.Bytes()
-		}
-	default:
-		b, err := io.ReadAll(io.LimitReader(reply.Body, maxBody+1))
-		switch {
-		case err != nil:
-			a.Gap = c.broken(ctx, err, reply, "reply")
-		case len(b) > maxBody:
-			a.Gap = Gapf(Malformed, "%s: the reply is over %d bytes", reply.From, maxBody)
-		default:
-			a.Body, kept = b, b
-		}
-	}
-	if a.Gap != nil {
-		c.record(e.req, 0, nil, nil, a.Gap)
-	} else {
-		c.record(e.req, 0, &a.Reply, kept, nil)
-	}
-	e.answer = a
-}
-
-// broken says why a body could not be read. A body that ends because the run
-// does is not malformed.
-func (c *Collection) broken(ctx context.Context, err error, reply *Reply, what string) *Gap {
-	g := AsGap(err, Malformed)
-	if ctx.Err() != nil {
-		g = AsGap(ctx.Err(), Canceled)
-	}
-	return &Gap{Reason: g.Reason, Detail: fmt.Sprintf("read %s of %s: %s", what, reply.From, g.Detail), Remedy: g.Remedy}
-}
-
-// list reads all pages of a list and gives each object to every fold.
-func (c *Collection) list(ctx context.Context, e *exchange) Answered {
-	var n int
-	fail := func(g *Gap) Answered {
-		c.record(e.req, n, nil, nil, g)
-		return Answered{Gap: g}
-	}
-	_, path, _ := bytes.Cut([]byte(e.req.URL), []byte(":"))
-	kind, ok := objects.ForPath(string(path))
-	if !ok {
-		return fail(Gapf(Bug, "%s: no kind of objects is known for this path", e.req.URL))
-	}
-	var first Answered
-	req := e.req
-	for ; ; n++ {
-		if n == maxPages {
-			return fail(Gapf(Malformed, "%s: the list does not end after %d pages", e.req.URL, maxPages))
-		}
-		reply, err := c.src.Fetch(ctx, req)
-		if err != nil {
-			g := AsGap(err, Unreachable)
-			if n > 0 {
-				g = &Gap{Reason: g.Reason, Detail: fmt.Sprintf("page %d: %s", n+1, g.Detail), Remedy: g.Remedy}
-			}
-			return fail(g)
-		}
-		page, err := c.page(e, n, kind, reply)
-		if err != nil {
-			return fail(c.broken(ctx, err, reply, "list"))
-		}
-		if n == 0 {
-			first = Answered{Reply: *reply}
-			first.Reply.Body = nil
-		}
-		if page.Continue == "" {
-			return first
-		}
-		req.Page = page.Continue
+	c.answered += done
+	c.asked += more
+	if c.o.Progress != nil {
+		c.o.Progress(c.answered, c.asked)
 	}
 }
-
-func (c *Collection) page(e *exchange, n int, kind objects.Kind, reply *Reply) (objects.Page, error) {
-	defer reply.Body.Close()
-	var enc *objects.Encoder
-	if c.o.Recorder != nil {
-		enc = objects.NewEncoder(kind)
-	}
-	page, err := objects.Decode(kind, reply.Media, reply.Body, func(o objects.Object) error {
-		if enc != nil {
-			if err := enc.Add(o); err != nil {
-				return err
-			}
-		}
-		for _, u := range e.users {
-			u.add(o)
-		}
-		return nil
-	})
-	if err != nil {
-		return page, err
-	}
-	if enc != nil {
-		r := *reply
-		r.Body, r.Media = nil, objects.JSON
-		next := ""
-		if page.Continue != "" {
-			next = strconv.Itoa(n + 1) // the server's own token means nothing to a recording
-		}
-		c.record(e.req, n, &r, enc.Bytes(next), nil)
-	}
-	return page, nil
-}
-
-func (c *Collection) record(req Request, page int, reply *Reply, body []byte, gap *Gap) {
-	if c.o.Recorder == nil {
-		return
-	}
-	if reply != nil {
-		r := *reply
-		r.Body = nil
-		reply = &r
-	}
-	c.o.Recorder.Record(req, page, reply, body, gap)
-}
-
-// PageLimit is how many objects a Source should ask for in one page.
-func PageLimit() int { return pageLimit }

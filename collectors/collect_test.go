@@ -301,3 +301,115 @@ func TestASecondLookThatFailsLeavesTheLifetime(t *testing.T) {
 		t.Errorf("got %v, %v, %q", v, gap, broken)
 	}
 }
+
+// follow is a fact that asks url once first is known.
+func follow(id, url string, first collectors.Any) *collectors.Fact[string] {
+	f := get(id, url)
+	f.Needs = []collectors.Any{first}
+	return f
+}
+
+func TestWhatIsSlowDelaysOnlyWhatFollowsFromIt(t *testing.T) {
+	asked := make(chan struct{})
+	src := &fake{answers: map[string]func(collectors.Request) (*collectors.Reply, error){
+		"get kube:/slow": func(r collectors.Request) (*collectors.Reply, error) {
+			select {
+			case <-asked:
+			case <-time.After(10 * time.Second):
+				t.Error("what does not need the slow fact waits for it")
+			}
+			return says("slow")(r)
+		},
+		"get kube:/quick": says("quick"),
+		"get kube:/then":  says("then"),
+		"get kube:/last": func(r collectors.Request) (*collectors.Reply, error) {
+			close(asked)
+			return says("last")(r)
+		},
+	}}
+	slow, quick := get("slow", "kube:/slow"), get("quick", "kube:/quick")
+	then := follow("then", "kube:/then", quick)
+	last := follow("last", "kube:/last", then)
+	both := &collectors.Fact[string]{
+		ID: "both", Needs: []collectors.Any{slow, last}, Targets: collectors.Single(self),
+		Derive: func(s *collectors.Snapshot, _ collectors.Target) (string, error) {
+			a, _ := slow.One(s)
+			b, _ := last.One(s)
+			return a + " " + b, nil
+		},
+	}
+	if v, gap := both.One(collect(context.Background(), src, both)); gap != nil || v != "slow last" {
+		t.Errorf("got %q, %v", v, gap)
+	}
+}
+
+func TestAFactSeesOnlyWhatItNeeds(t *testing.T) {
+	src := &fake{answers: map[string]func(collectors.Request) (*collectors.Reply, error){"get kube:/a": says("a"), "get kube:/b": says("b")}}
+	a, b := get("a", "kube:/a"), get("b", "kube:/b")
+	nosy := &collectors.Fact[string]{
+		ID: "nosy", Needs: []collectors.Any{b}, Targets: collectors.Single(self),
+		Derive: func(s *collectors.Snapshot, _ collectors.Target) (string, error) {
+			v, gap := a.One(s)
+			if gap != nil {
+				return "", gap
+			}
+			return v, nil
+		},
+	}
+	if v, gap := nosy.One(collect(context.Background(), src, a, nosy)); gap == nil || gap.Error() != "bug in ktriage: a is read by a fact that does not need it" {
+		t.Errorf("got %q, %v", v, gap)
+	}
+}
+
+func TestARequestUnderWayIsShared(t *testing.T) {
+	for _, tc := range []struct {
+		family string // that the second fact wants
+		asked  int    // scrapes
+	}{{"a", 2}, {"b", 3}} {
+		var mu sync.Mutex
+		var wants []string
+		released, begun := make(chan struct{}), make(chan struct{})
+		var once sync.Once
+		src := &fake{answers: map[string]func(collectors.Request) (*collectors.Reply, error){
+			"get kube:/quick": func(r collectors.Request) (*collectors.Reply, error) {
+				<-begun
+				return says("quick")(r)
+			},
+			"get kube:/after": func(r collectors.Request) (*collectors.Reply, error) {
+				close(released)
+				return says("after")(r)
+			},
+			"scrape kube:/metrics": func(r collectors.Request) (*collectors.Reply, error) {
+				mu.Lock()
+				var names []string
+				for _, w := range r.Want {
+					names = append(names, w.Name)
+				}
+				wants = append(wants, strings.Join(names, "+"))
+				mu.Unlock()
+				once.Do(func() { close(begun) })
+				<-released
+				return says("a 1\nb 2\n")(r)
+			},
+		}}
+		quick := get("quick", "kube:/quick")
+		first, second := scrape("first", "a"), scrape("second", tc.family)
+		second.Needs = []collectors.Any{quick}
+		// Asked when the second is, so that the scrape ends after that.
+		after := follow("after", "kube:/after", quick)
+		s := collect(context.Background(), src, first, second, after)
+		want := map[string]float64{"a": 1, "b": 2}[tc.family]
+		if v, gap := second.One(s); gap != nil || v != want {
+			t.Errorf("%s: got %v, %v", tc.family, v, gap)
+		}
+		if v, gap := first.One(s); gap != nil || v != 1 {
+			t.Errorf("%s: got %v, %v for the first", tc.family, v, gap)
+		}
+		if len(wants) != tc.asked {
+			t.Errorf("%s: scraped %q, want %d scrapes", tc.family, wants, tc.asked)
+		}
+		if tc.family == "b" && !strings.HasPrefix(wants[1], "a") {
+			t.Errorf("the second scrape wants %s only: a recording of it would lack what the first brought", wants[1])
+		}
+	}
+}

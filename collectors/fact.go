@@ -91,6 +91,9 @@ func (f *Fact[T]) Answers(s *Snapshot) ([]Answer[T], *Gap) {
 	case *Gap:
 		return nil, a
 	}
+	if s.partial {
+		return nil, Gapf(Bug, "%s is read by a fact that does not need it", f.ID)
+	}
 	return nil, Gapf(NotAsked, "%s was not collected", f.ID)
 }
 

@@ -9,31 +9,15 @@ type Snapshot struct {
 	At      time.Time      // when collection began
 	Window  time.Duration  // what the run meant its window to be
 	answers map[string]any // fact ID → []Answer[T] or *Gap
+	partial bool           // it holds only what one fact needs
 }
 
-// order lists the facts and what they need by level: a fact stands one level
-// above the highest of what it needs. Facts of one level do not need each other.
-func order(facts []Any) [][]Any {
-	level := map[string]int{}
-	var levels [][]Any
-	var visit func(Any) int
-	visit = func(f Any) int {
-		if l, ok := level[f.Name()]; ok {
-			return l
-		}
-		l := 0
-		for _, n := range f.Requires() {
-			l = max(l, visit(n)+1)
-		}
-		level[f.Name()] = l
-		for len(levels) <= l {
-			levels = append(levels, nil)
-		}
-		levels[l] = append(levels[l], f)
-		return l
+// only returns the snapshot as far as a fact may see it: what it needs. It
+// must not depend on what else happens to be known already.
+func (s *Snapshot) only(needs map[string]bool) *Snapshot {
+	out := &Snapshot{At: s.At, Window: s.Window, answers: make(map[string]any, len(needs)), partial: true}
+	for n := range needs {
+		out.answers[n] = s.answers[n]
 	}
-	for _, f := range facts {
-		visit(f)
-	}
-	return levels
+	return out
 }
