@@ -42,7 +42,11 @@ func (l *Lab) MoveEtcdLeader(ctx context.Context, node int) error {
 // Etcdctl runs etcdctl against all members, unless args name others.
 func (l *Lab) Etcdctl(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, l.Binaries.Etcdctl, args...)
-	cmd.Env = os.Environ()
+	for _, v := range os.Environ() {
+		if !strings.HasPrefix(v, "ETCDCTL_") { // a shell that evaluated lab env has them all
+			cmd.Env = append(cmd.Env, v)
+		}
+	}
 	for _, v := range l.Options.Env() {
 		flag := "--" + strings.ToLower(strings.TrimPrefix(v.Name, "ETCDCTL_"))
 		if strings.HasPrefix(v.Name, "ETCDCTL_") && !set(args, flag) {
