@@ -8,11 +8,11 @@ import (
 	"github.com/ktriage/ktriage/lab/faults"
 )
 
-// TestFaults breaks the lab in every way there is. The first problem of
+// TestFaults breaks the lab in some ways; lab matrix does it in all. The first problem of
 // ktriage's report must be the cause, and what follows from it a symptom.
 func TestFaults(t *testing.T) {
 	ktriage(t)
-	for _, f := range faults.All() {
+	for _, f := range faults.Quick() {
 		t.Run(f.Name, func(t *testing.T) {
 			lab := theLab.get(t)
 			// The test's own context has ended when this is called.

@@ -4,6 +4,9 @@ package faults
 import (
 	"context"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 
 	"github.com/ktriage/ktriage/lab/cluster"
 )
@@ -13,8 +16,12 @@ type Fault struct {
 	Name string
 	// Doc tells what is broken and what that does, in a sentence or two.
 	Doc string
-	// Want is the problem that must come first in ktriage's report.
+	// Want is the problem that must come first in ktriage's report. Without one
+	// this is a shape of a healthy cluster, and nothing may be found.
 	Want Problem
+	// Or lists what may come first instead, where two are as true and it is a
+	// matter of timing which is seen.
+	Or []Problem
 	// Also lists the checks that may be problems of their own beside it. What
 	// is neither it nor one of these is a wrong diagnosis.
 	Also []string
@@ -22,6 +29,11 @@ type Fault struct {
 	// that changed hands, processes that started a moment ago. A test that wants
 	// a clean cluster next makes a new one.
 	Scars bool
+	// Lab sets what the fault needs a lab to be, if not every one will do. Then it
+	// has a lab of its own.
+	Lab func(*cluster.Options)
+	// Slow says that the effect needs many minutes to show.
+	Slow bool
 
 	// Inject breaks the lab.
 	Inject func(context.Context, *cluster.Lab) error
@@ -51,6 +63,9 @@ func Inject(ctx context.Context, lab *cluster.Lab, f Fault) error {
 	if !status.Ready {
 		return fmt.Errorf("the lab is not up yet: %s", status.Phase)
 	}
+	if !f.Fits(lab.Options) {
+		return fmt.Errorf("%s needs a lab of its own: run up -for %s", f.Name, f.Name)
+	}
 	if err := lab.SetFault(f.Name); err != nil {
 		return err
 	}
@@ -62,6 +77,40 @@ func Inject(ctx context.Context, lab *cluster.Lab, f Fault) error {
 	}
 	return nil
 }
+
+// Fits says whether a lab with these options is what f needs.
+func (f Fault) Fits(o cluster.Options) bool {
+	if f.Lab == nil {
+		return true
+	}
+	want := o
+	want.ExtraArgs = cloneArgs(o.ExtraArgs)
+	f.Lab(&want)
+	return reflect.DeepEqual(o, want)
+}
+
+// Options are those of a lab for f, made from o.
+func (f Fault) Options(o cluster.Options) cluster.Options {
+	if f.Lab != nil {
+		o.ExtraArgs = cloneArgs(o.ExtraArgs)
+		f.Lab(&o)
+	}
+	return o
+}
+
+func cloneArgs(args map[string]map[string]string) map[string]map[string]string {
+	if args == nil {
+		return nil
+	}
+	clone := map[string]map[string]string{}
+	for kind, flags := range args {
+		clone[kind] = maps.Clone(flags)
+	}
+	return clone
+}
+
+// Healthy says whether f is a shape of a healthy cluster.
+func (f Fault) Healthy() bool { return f.Want == (Problem{}) }
 
 // Heal undoes the lab's fault, if it has one, and waits until all is well.
 func Heal(ctx context.Context, lab *cluster.Lab) error {
@@ -86,7 +135,7 @@ func Heal(ctx context.Context, lab *cluster.Lab) error {
 
 // Find returns the fault of that name.
 func Find(name string) (Fault, error) {
-	for _, f := range All() {
+	for _, f := range slices.Concat(All(), Shapes()) {
 		if f.Name == name {
 			return f, nil
 		}

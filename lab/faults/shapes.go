@@ -1,0 +1,9 @@
+package faults
+
+// Shapes lists healthy clusters of all kinds: ktriage must have nothing to say
+// about them.
+func Shapes() []Fault {
+	return []Fault{
+		fresh,
+	}
+}
