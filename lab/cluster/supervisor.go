@@ -17,6 +17,9 @@ import (
 // Supervise is the life of a lab's supervisor: it boots the lab whose options
 // are in dir, keeps it until it is asked to stop, and takes everything down.
 func Supervise(ctx context.Context, dir string) error {
+	if helper, err := help(ctx); helper {
+		return err
+	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	opts, err := loadOptions(dir)

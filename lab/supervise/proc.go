@@ -83,7 +83,11 @@ func (p *proc) keep(first chan<- error) {
 }
 
 func (p *proc) start() (*exec.Cmd, error) {
-	cmd := exec.Command(p.spec.Path, p.spec.Args...)
+	path, args := p.spec.Path, p.spec.Args
+	if path == Self {
+		path, args = "/proc/self/exe", os.Args[1:]
+	}
+	cmd := exec.Command(path, args...)
 	cmd.Env = append(os.Environ(), p.spec.Env...)
 	cmd.Stdout, cmd.Stderr = p.log.stream("stdout"), p.log.stream("stderr")
 	cmd.WaitDelay = time.Second

@@ -23,6 +23,10 @@ type Spec struct {
 	Keep bool
 }
 
+// Self as a Path means this very program, with the arguments it was started
+// with; Env tells it to do something else.
+const Self = "self"
+
 // State is a process as it is now.
 type State struct {
 	Spec
