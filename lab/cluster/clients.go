@@ -1,0 +1,79 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Clients ask one API server the same thing over and over, as fast as it
+// answers: a tool that lists everything all the time. They speak to the lab's
+// own addresses only.
+type Clients struct {
+	Kubeconfig string
+	Path       string // with its query
+	Count      int    // how many ask at a time
+	Pause      time.Duration
+}
+
+// maxClients bounds what a fault may ask for.
+const maxClients = 32
+
+func (c *Clients) run(ctx context.Context) error {
+	config, err := restConfig(c.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	server, err := url.Parse(config.Host)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(server.Hostname()); ip == nil || !ip.IsPrivate() {
+		return fmt.Errorf("%s is not an address of a lab", config.Host)
+	}
+	var wg sync.WaitGroup
+	for range min(c.Count, maxClients) {
+		config := rest.CopyConfig(config)
+		config.UserAgent = "greedy-client"
+		// A connection each, as separate programs have.
+		config.Dial = (&net.Dialer{Timeout: dialTimeout}).DialContext
+		client, err := rest.HTTPClientFor(config)
+		if err != nil {
+			return err
+		}
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				ask(ctx, client, strings.TrimSuffix(config.Host, "/")+c.Path)
+				select {
+				case <-ctx.Done():
+				case <-time.After(c.Pause):
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return nil
+}
+
+// ask reads a reply and throws it away. It does not honour Retry-After: such
+// clients don't.
+func ask(ctx context.Context, client *http.Client, url string) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return
+	}
+	defer resp.Body.Close()
+	io.Copy(io.Discard, resp.Body)
+}
