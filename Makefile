@@ -4,7 +4,7 @@ GO         ?= go
 BIN        := bin/ktriage
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test e2e bench fuzz lint docs demo clean
+.PHONY: build test e2e matrix bench fuzz lint docs demo clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/ktriage
@@ -17,6 +17,13 @@ test:
 e2e: build
 	cd lab && $(GO) run ./cmd/lab build
 	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./... -count=1 -timeout 40m -v
+
+# Tries the built ktriage on all faults and healthy shapes there are, and writes
+# what came of it. RUN picks some by a regular expression.
+RUN ?=
+matrix: build
+	cd lab && $(GO) run ./cmd/lab build
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) run ./cmd/lab matrix -run '$(RUN)' $(if $(RUN),,-o ../docs/fault-matrix.md)
 
 # Time and memory of what reads large bodies and lists.
 bench:

@@ -5,6 +5,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,21 @@ type Options struct {
 	ExtraArgs map[string]map[string]string
 	// Bare leaves the example workload out.
 	Bare bool
+}
+
+// SetArg sets a flag of a component, and leaves other copies of o as they are.
+func (o *Options) SetArg(kind Kind, name, value string) {
+	args := maps.Clone(o.ExtraArgs)
+	if args == nil {
+		args = map[string]map[string]string{}
+	}
+	flags := maps.Clone(args[string(kind)])
+	if flags == nil {
+		flags = map[string]string{}
+	}
+	flags[name] = value
+	args[string(kind)] = flags
+	o.ExtraArgs = args
 }
 
 // maxIndex keeps the labs' networks (10.77 and up) away from the services'

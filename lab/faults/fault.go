@@ -4,7 +4,6 @@ package faults
 import (
 	"context"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 
@@ -80,33 +79,15 @@ func Inject(ctx context.Context, lab *cluster.Lab, f Fault) error {
 
 // Fits says whether a lab with these options is what f needs.
 func (f Fault) Fits(o cluster.Options) bool {
-	if f.Lab == nil {
-		return true
-	}
-	want := o
-	want.ExtraArgs = cloneArgs(o.ExtraArgs)
-	f.Lab(&want)
-	return reflect.DeepEqual(o, want)
+	return reflect.DeepEqual(o, f.Options(o))
 }
 
 // Options are those of a lab for f, made from o.
 func (f Fault) Options(o cluster.Options) cluster.Options {
 	if f.Lab != nil {
-		o.ExtraArgs = cloneArgs(o.ExtraArgs)
 		f.Lab(&o)
 	}
 	return o
-}
-
-func cloneArgs(args map[string]map[string]string) map[string]map[string]string {
-	if args == nil {
-		return nil
-	}
-	clone := map[string]map[string]string{}
-	for kind, flags := range args {
-		clone[kind] = maps.Clone(flags)
-	}
-	return clone
 }
 
 // Healthy says whether f is a shape of a healthy cluster.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/ktriage/ktriage/lab/cluster"
@@ -12,8 +13,12 @@ import (
 
 func fault(ctx context.Context, args []string) error {
 	if len(args) == 0 {
-		for _, f := range faults.All() {
-			fmt.Printf("%s\n\t%s\n\twant %s %s\n", f.Name, f.Doc, f.Want.Check, f.Want.Target)
+		for _, f := range slices.Concat(faults.All(), faults.Shapes()) {
+			want := f.Want.Check + " " + f.Want.Target
+			if f.Healthy() {
+				want = "nothing"
+			}
+			fmt.Printf("%s\n\t%s\n\twant %s\n", f.Name, f.Doc, want)
 		}
 		return nil
 	}

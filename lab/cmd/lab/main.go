@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-const usage = `usage: lab build | up [OPTION...] | status | env | fault [NAME] | heal | down
+const usage = `usage: lab build | up [OPTION...] | status | env | fault [NAME] | heal | matrix [OPTION...] | down
 
   build   build the programs of the control plane, once
   up      start a lab and wait until it is healthy (up -h lists its options)
@@ -18,6 +18,7 @@ const usage = `usage: lab build | up [OPTION...] | status | env | fault [NAME] |
   env     print what a shell needs to use it: eval "$(lab env)"
   fault   inject a fault, or list all
   heal    undo the fault and wait until the lab is healthy
+  matrix  try ktriage on all faults, each on a lab that is fit (matrix -h lists its options)
   down    stop it and remove its files
 `
 
@@ -42,7 +43,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	commands := map[string]func(context.Context, []string) error{
 		"build": buildCommand, "up": up, "status": status, "env": env,
-		"fault": fault, "heal": heal, "down": down, "supervise": supervise,
+		"fault": fault, "heal": heal, "matrix": matrixCommand, "down": down, "supervise": supervise,
 	}
 	command, ok := commands[args[0]]
 	if !ok {

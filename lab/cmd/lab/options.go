@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ktriage/ktriage/lab/cluster"
+	"github.com/ktriage/ktriage/lab/faults"
 )
 
 // parseOptions reads what kind of lab up shall start.
@@ -37,11 +38,19 @@ func parseOptions(args []string) (cluster.Options, error) {
 		o.ExtraArgs[kind][name] = value
 		return nil
 	})
+	fault := flags.String("for", "", "make the lab that this fault needs")
 	if err := flags.Parse(args); err != nil {
 		return o, fmt.Errorf("%w: %w", errUsage, err)
 	}
 	if flags.NArg() > 0 {
 		return o, fmt.Errorf("%w: up takes no arguments", errUsage)
+	}
+	if *fault != "" {
+		f, err := faults.Find(*fault)
+		if err != nil {
+			return o, fmt.Errorf("%w: %w", errUsage, err)
+		}
+		o = f.Options(o)
 	}
 	return o, nil
 }

@@ -1,0 +1,69 @@
+package matrix
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ktriage/ktriage/lab/faults"
+)
+
+// Judge lists what is wrong with ktriage's report on f; nothing, if the first
+// problem is the cause and all others are symptoms or to be expected.
+func Judge(r Report, f faults.Fault) []string {
+	if f.Healthy() {
+		return judgeHealthy(r)
+	}
+	var wrong []string
+	if r.Exit == ExitOK {
+		wrong = append(wrong, "exit code 0 on a broken cluster")
+	}
+	if len(r.Problems) == 0 {
+		return append(wrong, "no problem found")
+	}
+	expected := append([]faults.Problem{f.Want}, f.Or...)
+	first := r.Problems[0]
+	if !slices.ContainsFunc(expected, first.is) {
+		wrong = append(wrong, fmt.Sprintf("first is %s of %s, not %s", first.Check, first.Target, names(expected)))
+	}
+	for _, p := range r.Problems {
+		own := slices.ContainsFunc(expected, func(e faults.Problem) bool { return e.Check == p.Check })
+		if !own && !slices.Contains(f.Also, p.Check) {
+			wrong = append(wrong, fmt.Sprintf("%s of %s stands alone: %s", p.Check, p.Target, p.Summary))
+		}
+	}
+	return wrong
+}
+
+func judgeHealthy(r Report) []string {
+	var wrong []string
+	if r.Exit != ExitOK {
+		wrong = append(wrong, fmt.Sprintf("exit code %d on a healthy cluster", r.Exit))
+	}
+	if len(r.Findings) == 0 {
+		wrong = append(wrong, "no findings: nothing was looked at")
+	}
+	for _, f := range r.Findings {
+		if f.Status == "warning" || f.Status == "critical" {
+			wrong = append(wrong, fmt.Sprintf("%s from %s of %s: %s", f.Status, f.Check, f.Target, f.Summary))
+		}
+	}
+	return wrong
+}
+
+func (p Problem) is(want faults.Problem) bool {
+	return p.Check == want.Check && (want.Target == "" || p.Target == want.Target)
+}
+
+func names(problems []faults.Problem) string {
+	var s string
+	for i, p := range problems {
+		if i > 0 {
+			s += " or "
+		}
+		s += p.Check
+		if p.Target != "" {
+			s += " of " + p.Target
+		}
+	}
+	return s
+}

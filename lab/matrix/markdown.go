@@ -1,0 +1,75 @@
+package matrix
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ktriage/ktriage/lab/build"
+)
+
+// Markdown is the table for people to read. It names the versions and no date:
+// the same outcome is the same text.
+func Markdown(results []Result, v build.Versions) string {
+	var b strings.Builder
+	right, shapes, quiet := 0, 0, 0
+	for _, r := range results {
+		switch {
+		case r.Fault.Healthy():
+			shapes++
+			if r.Right() {
+				quiet++
+			}
+		case r.Right():
+			right++
+		}
+	}
+	fmt.Fprintf(&b, `# The fault matrix
+
+What ktriage says first of each fault, tried on a real control plane (Kubernetes %s, etcd %s, kwok %s for the
+kubelets). Written by `+"`make matrix`"+`; the faults are in [lab/faults](../lab/faults).
+
+The cause comes first, with nothing beside it that is not a cause of its own, in %d of %d faults. Nothing is found in
+%d of %d healthy clusters.
+
+`, v.Kubernetes, v.Etcd, v.Kwok, right, len(results)-shapes, quiet, shapes)
+	b.WriteString("| fault | what is broken | first problem | folded beneath | verdict |\n|---|---|---|---|---|\n")
+	for _, r := range results {
+		if !r.Fault.Healthy() {
+			b.WriteString(r.row())
+		}
+	}
+	b.WriteString("\n| healthy cluster | what it is | found | verdict |\n|---|---|---|---|\n")
+	for _, r := range results {
+		if r.Fault.Healthy() {
+			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Fault.Name, cell(r.Fault.Doc), cell(r.first()), r.verdict())
+		}
+	}
+	return b.String()
+}
+
+func (r Result) row() string {
+	first, folded := cell(r.first()), "–"
+	if r.Err == nil && len(r.Report.Problems) > 0 {
+		p := r.Report.Problems[0]
+		first = fmt.Sprintf("`%s` of %s: %s", p.Check, cell(p.Target), cell(p.Summary))
+		if n := len(p.Symptoms); n > 0 {
+			folded = fmt.Sprint(n)
+		}
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.Fault.Name, cell(r.Fault.Doc), first, folded, r.verdict())
+}
+
+func (r Result) verdict() string {
+	switch {
+	case r.Err != nil:
+		return "not tried"
+	case r.Right():
+		return "right"
+	}
+	return "**wrong**: " + cell(strings.Join(r.Wrong, "; "))
+}
+
+// cell keeps a text from ending its cell.
+func cell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;").Replace(s)
+}
