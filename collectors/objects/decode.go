@@ -40,6 +40,9 @@ func Decode(k Kind, media string, body io.Reader, each func(Object) error) (Page
 }
 
 func decodeProtobuf(k Kind, body io.Reader, each func(Object) error) (Page, error) {
+	if k.list == nil {
+		return Page{}, fmt.Errorf("%ss cannot be read as protobuf", k.Name)
+	}
 	b, err := io.ReadAll(io.LimitReader(body, MaxPage+1))
 	switch {
 	case err != nil:

@@ -27,7 +27,8 @@ type Kind struct {
 	Name       string // "Pod"
 	Resource   string // "pods"
 	New        func() Object
-	// list decodes a protobuf list: its items and its continue token.
+	// list decodes a protobuf list: its items and its continue token. It is nil
+	// for kinds that are read as JSON only.
 	list func([]byte) ([]Object, string, error)
 }
 
@@ -76,6 +77,8 @@ var kinds = []Kind{
 	}),
 	kind[storagev1.StorageClass, storagev1.StorageClassList]("storage.k8s.io/v1", "StorageClass", "storageclasses", func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items }),
 	kind[storagev1.CSINode, storagev1.CSINodeList]("storage.k8s.io/v1", "CSINode", "csinodes", func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }),
+	jsonKind[CustomResourceDefinition]("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions"),
+	jsonKind[APIService]("apiregistration.k8s.io/v1", "APIService", "apiservices"),
 }
 
 // protoList is a list that the API server can send as protobuf.

@@ -6,6 +6,7 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
+	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -50,6 +51,13 @@ func Strip(o Object) {
 		for i := range o.Webhooks {
 			stripURL(&o.Webhooks[i].ClientConfig)
 		}
+	case *CustomResourceDefinition:
+		if c := o.Spec.Conversion; c != nil && c.Webhook != nil && c.Webhook.ClientConfig != nil && c.Webhook.ClientConfig.URL != nil {
+			u, _, _ := strings.Cut(*c.Webhook.ClientConfig.URL, "?")
+			c.Webhook.ClientConfig.URL = &u
+		}
+	case *certificatesv1.CertificateSigningRequest:
+		o.Spec.Request, o.Status.Certificate = nil, nil // what is asked for tells names; that it waits is enough
 	}
 }
 
