@@ -1,5 +1,7 @@
 package faults
 
+import "slices"
+
 // Quick lists some of each kind, which are tried at every change.
 func Quick() []Fault {
 	return []Fault{
@@ -16,7 +18,7 @@ func Quick() []Fault {
 
 // All lists the faults, in the order in which a test may inject them.
 func All() []Fault {
-	return []Fault{
+	return slices.Concat([]Fault{
 		pendingResources,
 		etcdMemberDown,
 		etcdLeaderDown,
@@ -25,5 +27,5 @@ func All() []Fault {
 		slowFsync,
 		schedulerDown,
 		kcmDown,
-	}
+	}, planeFaults())
 }

@@ -5,5 +5,6 @@ package faults
 func Shapes() []Fault {
 	return []Fault{
 		fresh,
+		pendingGated,
 	}
 }

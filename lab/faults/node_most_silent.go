@@ -1,0 +1,27 @@
+package faults
+
+import (
+	"context"
+
+	"github.com/ktriage/ktriage/lab/cluster"
+)
+
+var nodeMostSilent = Fault{
+	Name:  "node-most-silent",
+	Doc:   "No worker's kubelet has been heard of for a minute, five of eight nodes at once: what they share has failed, not they.",
+	Want:  Problem{Check: "nodes-mass-notready"},
+	Scars: true,
+	Inject: func(ctx context.Context, lab *cluster.Lab) error {
+		return lab.Freeze(ctx, cluster.WorkersKubelet)
+	},
+	Wait: func(ctx context.Context, lab *cluster.Lab) error {
+		var names []string
+		for i := range lab.Options.Workers {
+			names = append(names, lab.Options.WorkerName(i))
+		}
+		return waitNotReady(ctx, lab, names...)
+	},
+	Heal: func(ctx context.Context, lab *cluster.Lab) error {
+		return lab.Thaw(ctx, cluster.WorkersKubelet)
+	},
+}
