@@ -26,6 +26,7 @@ var All = []*checks.Check{
 	NoSpaceAlarm,
 	CorruptAlarm,
 	DBQuotaUsage,
+	FDExhaustion,
 	DBFragmented,
 	DBSizeDivergence,
 	QuotaDefault,

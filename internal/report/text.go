@@ -65,7 +65,11 @@ func (t *text) wrapped(first, rest, s string) {
 
 func (t *text) header(r *Report) {
 	c := r.Cluster
-	what := strings.TrimSpace(c.Distribution + " " + c.Version)
+	distribution := c.Distribution
+	if distribution == "unknown" {
+		distribution = ""
+	}
+	what := strings.TrimSpace(distribution + " " + c.Version)
 	parts := []string{cmp.Or(clean(c.Name), "cluster")}
 	if what != "" {
 		parts = append(parts, clean(what))
