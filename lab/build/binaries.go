@@ -18,6 +18,7 @@ type Binaries struct {
 	ControllerManager string
 	Scheduler         string
 	Kwok              string
+	OldEtcd           string
 }
 
 // CacheDir is the folder that keeps built binaries. It is never inside the
@@ -44,13 +45,14 @@ func Paths(cache string, v Versions) Binaries {
 		ControllerManager: filepath.Join(kubernetes, "kube-controller-manager"),
 		Scheduler:         filepath.Join(kubernetes, "kube-scheduler"),
 		Kwok:              filepath.Join(cache, "kwok-"+v.Kwok, "kwok"),
+		OldEtcd:           filepath.Join(cache, "etcd-"+v.OldEtcd, "etcd"),
 	}
 }
 
 // Missing lists the binaries that are not there yet.
 func (b Binaries) Missing() []string {
 	var missing []string
-	for _, path := range []string{b.Etcd, b.Etcdctl, b.APIServer, b.ControllerManager, b.Scheduler, b.Kwok} {
+	for _, path := range []string{b.Etcd, b.Etcdctl, b.APIServer, b.ControllerManager, b.Scheduler, b.Kwok, b.OldEtcd} {
 		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 			missing = append(missing, path)
 		}

@@ -58,6 +58,7 @@ func targets(b Binaries, v Versions) []target {
 		{b.ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", ".", kubernetes},
 		{b.Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", ".", kubernetes},
 		{b.Kwok, "sigs.k8s.io/kwok/cmd/kwok", "kwok", strip},
+		{b.OldEtcd, "go.etcd.io/etcd/server/v3", "oldetcd", strip},
 	}
 }
 

@@ -12,6 +12,7 @@ func TestVersionsAreThoseOfGoMod(t *testing.T) {
 		{"../go.mod", "k8s.io/kubernetes " + Default.Kubernetes},
 		{"../go.mod", "go.etcd.io/etcd/server/v3 " + Default.Etcd},
 		{"../go.mod", "go.etcd.io/etcd/etcdctl/v3 " + Default.Etcd},
+		{"../oldetcd/go.mod", "go.etcd.io/etcd/server/v3 " + Default.OldEtcd},
 		{"../kwok/go.mod", "sigs.k8s.io/kwok " + Default.Kwok},
 	} {
 		text, err := os.ReadFile(tt.file)

@@ -60,6 +60,17 @@ func (b *boot) start(kinds ...Kind) error {
 }
 
 func (b *boot) etcd(ctx context.Context) error {
+	if b.opts.PeerRelays {
+		for _, c := range b.opts.Components(Etcd) {
+			spec, err := b.opts.helper(b.opts.relayName(c.Node), c.Node, b.opts.relay(c.Node, 0))
+			if err != nil {
+				return err
+			}
+			if err := b.procs.Start(spec); err != nil {
+				return err
+			}
+		}
+	}
 	if err := b.start(Etcd); err != nil {
 		return err
 	}

@@ -84,6 +84,9 @@ func (c Component) Spec(bins build.Binaries) supervise.Spec {
 		Etcd: bins.Etcd, APIServer: bins.APIServer,
 		ControllerManager: bins.ControllerManager, Scheduler: bins.Scheduler,
 	}[c.Kind]
+	if c.old() {
+		path = bins.OldEtcd
+	}
 	return supervise.Spec{
 		Name:     c.Name(),
 		Netns:    c.opts.Netns(c.Node),
@@ -93,6 +96,11 @@ func (c Component) Spec(bins build.Binaries) supervise.Spec {
 		Log:      c.opts.LogFile(c.Name()),
 		Keep:     true,
 	}
+}
+
+// old says whether it is a member of the previous version of etcd.
+func (c Component) old() bool {
+	return c.Kind == Etcd && c.Node >= c.opts.EtcdMembers-c.opts.OldEtcd && c.Node < c.opts.EtcdMembers
 }
 
 // probe is where a kubelet asks whether the component is ready: kubeadm's
@@ -154,7 +162,7 @@ func (o Options) etcdFlags(i int) []flag {
 	ip, pki := o.NodeIP(i), filepath.Join(o.PKI(i), "etcd")
 	var initial []string
 	for j := range o.EtcdMembers {
-		initial = append(initial, fmt.Sprintf("%s=https://%s:%d", o.NodeName(j), o.NodeIP(j), etcdPeerPort))
+		initial = append(initial, o.NodeName(j)+"="+o.EtcdPeerURL(j))
 	}
 	client := fmt.Sprintf("https://%s:%d", ip, etcdClientPort)
 	peer := fmt.Sprintf("https://%s:%d", ip, etcdPeerPort)
@@ -163,7 +171,7 @@ func (o Options) etcdFlags(i int) []flag {
 		"listen-client-urls", fmt.Sprintf("https://127.0.0.1:%d,%s", etcdClientPort, client),
 		"advertise-client-urls", client,
 		"listen-peer-urls", peer,
-		"initial-advertise-peer-urls", peer,
+		"initial-advertise-peer-urls", o.EtcdPeerURL(i),
 		"data-dir", o.EtcdData(i),
 		"cert-file", filepath.Join(pki, "server.crt"),
 		"key-file", filepath.Join(pki, "server.key"),

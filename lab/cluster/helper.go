@@ -19,22 +19,33 @@ const helperEnv = "KTRIAGE_LAB_HELPER"
 type Helper struct {
 	Backend *Backend `json:",omitempty"`
 	Clients *Clients `json:",omitempty"`
+	Starver *Starver `json:",omitempty"`
+	Relay   *Relay   `json:",omitempty"`
+	Writer  *Writer  `json:",omitempty"`
 }
 
 // StartHelper runs a helper on a control-plane node, under a name of its own.
 func (l *Lab) StartHelper(ctx context.Context, name string, node int, h Helper) error {
-	text, err := json.Marshal(h)
+	spec, err := l.Options.helper(name, node, h)
 	if err != nil {
 		return err
 	}
-	return l.Supervisor.Start(ctx, supervise.Spec{
+	return l.Supervisor.Start(ctx, spec)
+}
+
+func (o Options) helper(name string, node int, h Helper) (supervise.Spec, error) {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return supervise.Spec{}, err
+	}
+	return supervise.Spec{
 		Name:  name,
-		Netns: l.Options.Netns(node),
+		Netns: o.Netns(node),
 		Path:  supervise.Self,
 		Env:   []string{helperEnv + "=" + string(text)},
-		Log:   l.Options.LogFile(name),
+		Log:   o.LogFile(name),
 		Keep:  true,
-	})
+	}, nil
 }
 
 // StopHelper ends a helper, if it is there.
@@ -66,6 +77,12 @@ func help(ctx context.Context) (bool, error) {
 		return true, h.Backend.serve(ctx)
 	case h.Clients != nil:
 		return true, h.Clients.run(ctx)
+	case h.Starver != nil:
+		return true, h.Starver.run(ctx)
+	case h.Relay != nil:
+		return true, h.Relay.run(ctx)
+	case h.Writer != nil:
+		return true, h.Writer.run(ctx)
 	}
 	return true, errors.New("a helper without work")
 }

@@ -112,6 +112,15 @@ func (o Options) EtcdEndpoints() []string {
 	return urls
 }
 
+// EtcdPeerURL is where the other members find the i-th.
+func (o Options) EtcdPeerURL(i int) string {
+	port := etcdPeerPort
+	if o.PeerRelays {
+		port = etcdRelayPort
+	}
+	return fmt.Sprintf("https://%s:%d", o.NodeIP(i), port)
+}
+
 // APIServerURL is where the i-th node's components find an API server: on their
 // own node if one is there, else on the first.
 func (o Options) APIServerURL(i int) string {

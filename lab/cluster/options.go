@@ -36,6 +36,12 @@ type Options struct {
 	// only, as kubeadm does. Off, each knows all members, as with external etcd:
 	// with a single API server, one lost member would be a lost cluster.
 	StackedEtcd bool
+	// OldEtcd is how many members, the last ones, run the previous minor version
+	// of etcd.
+	OldEtcd int
+	// PeerRelays puts a relay before each etcd member, through which its peers
+	// speak to it, so that they can be delayed.
+	PeerRelays bool
 	// RealDisk puts etcd's data on this machine's disk. Off, each member has a
 	// disk in memory, which nobody else keeps busy.
 	RealDisk bool
@@ -116,6 +122,9 @@ func (o Options) validate() error {
 		if n < 1 || n > o.ControlPlanes {
 			return fmt.Errorf("%d %s on %d control-plane nodes: want one a node at most", n, what, o.ControlPlanes)
 		}
+	}
+	if o.OldEtcd < 0 || o.OldEtcd > o.EtcdMembers {
+		return fmt.Errorf("%d of %d etcd members of an old version", o.OldEtcd, o.EtcdMembers)
 	}
 	for kind := range o.ExtraArgs {
 		if !slices.Contains(kinds(), Kind(kind)) {

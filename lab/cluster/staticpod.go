@@ -85,6 +85,9 @@ func (c Component) StaticPod(node types.UID) *corev1.Pod {
 
 func (c Component) image() string {
 	const repository = "registry.k8s.io/"
+	if c.old() {
+		return repository + "etcd:" + build.Default.OldEtcd[1:] + "-0"
+	}
 	if c.Kind == Etcd {
 		return repository + "etcd:" + build.Default.Etcd[1:] + "-0"
 	}

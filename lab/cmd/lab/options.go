@@ -20,6 +20,8 @@ func parseOptions(args []string) (cluster.Options, error) {
 		flags.IntVar(field, name, 0, "how many; 0 is the default")
 	}
 	flags.BoolVar(&o.StackedEtcd, "stacked-etcd", false, "let each API server talk to its own node's etcd member only")
+	flags.IntVar(&o.OldEtcd, "old-etcd", 0, "how many etcd members, the last ones, run the previous minor version")
+	flags.BoolVar(&o.PeerRelays, "peer-relays", false, "let etcd members speak to each other through relays that can be slow")
 	flags.BoolVar(&o.Bare, "bare", false, "leave the example workload out")
 	flags.BoolVar(&o.RealDisk, "real-disk", false, "keep etcd's data on this machine's disk, not in memory")
 	flags.DurationVar(&o.CertValidity, "cert-validity", 0, "how long certificates last; 0 is a year")

@@ -20,7 +20,7 @@ func buildCommand(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	for _, path := range []string{bins.Etcd, bins.Etcdctl, bins.APIServer, bins.ControllerManager, bins.Scheduler, bins.Kwok} {
+	for _, path := range []string{bins.Etcd, bins.Etcdctl, bins.APIServer, bins.ControllerManager, bins.Scheduler, bins.Kwok, bins.OldEtcd} {
 		fmt.Println(path)
 	}
 	return nil
