@@ -159,21 +159,29 @@ func newCluster(r Run) Cluster {
 	return c
 }
 
-// reached counts the targets of the main components, and those that gave at
-// least one number.
+// reached counts the targets of the main components, and those that answered
+// something: that gave a number, or a verdict other than that they are down.
 func reached(r Run) []Reached {
 	out := []Reached{}
 	for _, c := range []collectors.Component{collectors.APIServer, collectors.Etcd, collectors.Scheduler, collectors.Controllers} {
 		known, answered := map[string]bool{}, map[string]bool{}
+		see := func(t collectors.Target, answers bool) {
+			if t.Component != c || t.Name == "" {
+				return
+			}
+			known[t.Name] = true
+			if answers {
+				answered[t.Name] = true
+			}
+		}
 		for _, f := range r.Findings {
-			if f.Target.Component == c && f.Target.Name != "" && f.Status != checks.OutOfScope {
-				known[f.Target.Name] = true
+			down := f.Status.Bad() && (strings.HasSuffix(string(f.Check), "-down") || strings.HasSuffix(string(f.Check), "-unreachable"))
+			if f.Status != checks.OutOfScope {
+				see(f.Target, f.Status != checks.Unknown && !down)
 			}
 		}
 		for _, v := range r.Vitals {
-			if v.Target.Component == c && v.Target.Name != "" {
-				known[v.Target.Name], answered[v.Target.Name] = true, true
-			}
+			see(v.Target, true)
 		}
 		if len(known) > 0 {
 			out = append(out, Reached{c, len(answered), len(known)})
