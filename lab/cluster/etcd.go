@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -69,4 +70,9 @@ func set(args []string, flag string) bool {
 		}
 	}
 	return false
+}
+
+// WipeEtcd removes the data of a member that is down.
+func (l *Lab) WipeEtcd(node int) error {
+	return os.RemoveAll(filepath.Join(l.Options.EtcdData(node), "member"))
 }

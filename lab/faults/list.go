@@ -27,5 +27,5 @@ func All() []Fault {
 		slowFsync,
 		schedulerDown,
 		kcmDown,
-	}, planeFaults())
+	}, etcdFaults(), planeFaults())
 }

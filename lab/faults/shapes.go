@@ -5,6 +5,12 @@ package faults
 func Shapes() []Fault {
 	return []Fault{
 		fresh,
-		pendingGated,
+		midRollout,
+		busy,
+		justRestarted,
+		afterSlowDisk,
+		harmlessFragmentation,
+		singleNode,
+		twoAPIServers,
 	}
 }
