@@ -20,6 +20,7 @@ import (
 type Clients struct {
 	Kubeconfig string
 	Path       string // with its query
+	Body       string // JSON, to be posted; without one they read
 	Count      int    // how many ask at a time
 	Pause      time.Duration
 }
@@ -51,7 +52,7 @@ func (c *Clients) run(ctx context.Context) error {
 		}
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				ask(ctx, client, strings.TrimSuffix(config.Host, "/")+c.Path)
+				ask(ctx, client, strings.TrimSuffix(config.Host, "/")+c.Path, c.Body)
 				select {
 				case <-ctx.Done():
 				case <-time.After(c.Pause):
@@ -65,11 +66,16 @@ func (c *Clients) run(ctx context.Context) error {
 
 // ask reads a reply and throws it away. It does not honour Retry-After: such
 // clients don't.
-func ask(ctx context.Context, client *http.Client, url string) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+func ask(ctx context.Context, client *http.Client, url, body string) {
+	method := http.MethodGet
+	if body != "" {
+		method = http.MethodPost
+	}
+	req, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
 	if err != nil {
 		return
 	}
+	req.Header.Set("Content-Type", "application/json")
 	resp, err := client.Do(req)
 	if err != nil {
 		return

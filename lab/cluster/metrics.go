@@ -55,3 +55,35 @@ func (m Metrics) label(family, label string) string {
 	}
 	return ""
 }
+
+// APIServerMetrics reads what the first API server counts.
+func (l *Lab) APIServerMetrics(ctx context.Context) (Metrics, error) {
+	client, err := l.Client()
+	if err != nil {
+		return nil, err
+	}
+	text, err := client.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("read metrics of the API server: %w", err)
+	}
+	return parseMetrics(text), nil
+}
+
+// Sum adds up the samples of a family that have all these labels, given as they
+// are printed.
+func (m Metrics) Sum(family string, labels ...string) float64 {
+	sum := 0.0
+samples:
+	for sample, value := range m {
+		if name, _, _ := strings.Cut(sample, "{"); name != family {
+			continue
+		}
+		for _, label := range labels {
+			if !strings.Contains(sample, label) {
+				continue samples
+			}
+		}
+		sum += value
+	}
+	return sum
+}

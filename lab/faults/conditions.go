@@ -76,6 +76,23 @@ func pendingPod(ctx context.Context, lab *cluster.Lab, deployment string, age ti
 	return fmt.Errorf("none of %d pods of %s is pending that way for %s", len(pods.Items), deployment, age)
 }
 
+// ignoredDeployment waits for a deployment that no controller has looked at for
+// longer than ktriage thinks usual.
+func ignoredDeployment(ctx context.Context, lab *cluster.Lab, name string) error {
+	client, err := lab.Client()
+	if err != nil {
+		return err
+	}
+	d, err := client.AppsV1().Deployments(cluster.WorkloadNamespace).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if age := time.Since(d.CreationTimestamp.Time); d.Status.ObservedGeneration != 0 || age < unobservedFor {
+		return fmt.Errorf("deployment %s is %s old, its observed generation %d", name, age.Round(time.Second), d.Status.ObservedGeneration)
+	}
+	return nil
+}
+
 func deploy(ctx context.Context, lab *cluster.Lab, name string, replicas int32, cpu string) error {
 	client, err := lab.Client()
 	if err != nil {

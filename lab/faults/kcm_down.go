@@ -2,11 +2,9 @@ package faults
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/ktriage/ktriage/lab/cluster"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // unobserved is a deployment created while no controller manager runs.
@@ -29,10 +27,6 @@ var kcmDown = Fault{
 		return deploy(ctx, lab, unobserved, 2, "100m")
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
-		client, err := lab.Client()
-		if err != nil {
-			return err
-		}
 		return cluster.Until(ctx, effectTimeout, "an expired lease and a deployment that nobody looks at", func(ctx context.Context) error {
 			if err := unready(ctx, lab, lab.Options.Components(cluster.ControllerManager)...); err != nil {
 				return err
@@ -40,14 +34,7 @@ var kcmDown = Fault{
 			if err := leaseExpired(ctx, lab, cluster.ControllerManager); err != nil {
 				return err
 			}
-			d, err := client.AppsV1().Deployments(cluster.WorkloadNamespace).Get(ctx, unobserved, metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			if age := time.Since(d.CreationTimestamp.Time); d.Status.ObservedGeneration != 0 || age < unobservedFor {
-				return fmt.Errorf("deployment %s is %s old, its observed generation %d", unobserved, age.Round(time.Second), d.Status.ObservedGeneration)
-			}
-			return nil
+			return ignoredDeployment(ctx, lab, unobserved)
 		})
 	},
 	Heal: func(ctx context.Context, lab *cluster.Lab) error {

@@ -196,3 +196,26 @@ func sign(template, parent *x509.Certificate, key *ecdsa.PrivateKey, signer cryp
 func block(kind string, der []byte) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der})
 }
+
+// ReadLeaf reads what the certificate at path.crt is for, so that it can be
+// issued again.
+func ReadLeaf(path string) (Leaf, error) {
+	pair, err := Read(path)
+	if err != nil {
+		return Leaf{}, err
+	}
+	der, _ := pem.Decode(pair.Cert)
+	if der == nil {
+		return Leaf{}, fmt.Errorf("read certificate %s: no PEM", path)
+	}
+	cert, err := x509.ParseCertificate(der.Bytes)
+	if err != nil {
+		return Leaf{}, fmt.Errorf("read certificate %s: %w", path, err)
+	}
+	leaf := Leaf{CommonName: cert.Subject.CommonName, Organizations: cert.Subject.Organization, DNSNames: cert.DNSNames, IPs: cert.IPAddresses}
+	for _, usage := range cert.ExtKeyUsage {
+		leaf.Server = leaf.Server || usage == x509.ExtKeyUsageServerAuth
+		leaf.Client = leaf.Client || usage == x509.ExtKeyUsageClientAuth
+	}
+	return leaf, nil
+}

@@ -1,0 +1,28 @@
+package faults
+
+import (
+	"context"
+
+	"github.com/ktriage/ktriage/lab/cluster"
+)
+
+var kcmCertExpired = Fault{
+	Name:  "kcm-cert-expired",
+	Doc:   "The controller managers' client certificates have expired. They are answered 401 and end, again and again.",
+	Want:  Problem{Check: "kcm-down"},
+	Or:    []Problem{{Check: "kcm-client-errors"}},
+	Scars: true,
+	Inject: func(ctx context.Context, lab *cluster.Lab) error {
+		if err := expire(ctx, lab, cluster.ControllerManager, lab.Options.ControllerManagerKubeconfig, -1); err != nil {
+			return err
+		}
+		return deploy(ctx, lab, unobserved, 2, "100m")
+	},
+	Wait: kcmForbidden.Wait,
+	Heal: func(ctx context.Context, lab *cluster.Lab) error {
+		if err := expire(ctx, lab, cluster.ControllerManager, lab.Options.ControllerManagerKubeconfig, 1); err != nil {
+			return err
+		}
+		return undeploy(ctx, lab, unobserved)
+	},
+}
