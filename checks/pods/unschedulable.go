@@ -110,15 +110,17 @@ func bySchedulers(p *checks.Pass) []holds {
 // unlisted judges by the scheduler's own count, which does not tell for how
 // long a pod has waited.
 func unlisted(p *checks.Pass, gap *collectors.Gap) {
-	for _, h := range bySchedulers(p) {
-		if h.n == 0 {
-			p.OK(pods.All, "the scheduler on %s holds no pod that fits nowhere (the pods themselves: %s)", h.name, gap.Reason).
-				Saw(scheduler.Pending, "unschedulable", "0", "", "")
-			return
-		}
-		p.Unknown(pods.All, &collectors.Gap{Reason: gap.Reason, Remedy: gap.Remedy,
-			Detail: fmt.Sprintf("the scheduler on %s holds %s that no node takes; since when is not known: %s", h.name, checks.Count(h.n, "pod"), gap.Detail)})
+	holds := bySchedulers(p)
+	if len(holds) == 0 {
+		p.Unknown(pods.All, gap)
 		return
 	}
-	p.Unknown(pods.All, gap)
+	h := holds[0]
+	if h.n == 0 {
+		p.OK(pods.All, "the scheduler on %s holds no pod that fits nowhere (the pods themselves: %s)", h.name, gap.Reason).
+			Saw(scheduler.Pending, "unschedulable", "0", "", "")
+		return
+	}
+	p.Unknown(pods.All, &collectors.Gap{Reason: gap.Reason, Remedy: gap.Remedy,
+		Detail: fmt.Sprintf("the scheduler on %s holds %s that no node takes; since when is not known: %s", h.name, checks.Count(h.n, "pod"), gap.Detail)})
 }
