@@ -53,7 +53,7 @@ func quorumFragile(p *checks.Pass) {
 	default:
 		v = p.OK(etcd.Cluster, "%s: %d may fail", q, spare)
 	}
-	v.Saw(etcd.Votes, "voters that may fail", fmt.Sprint(spare), "1", "heuristic").Number("spare", float64(spare))
+	v.Saw(etcd.Votes, "voters that may fail", fmt.Sprint(spare), "1", "heuristic").Number("spare", float64(spare)).Number("down", float64(len(q.Down)))
 }
 
 func voters(n int) string { return checks.Count(n, "voter") }

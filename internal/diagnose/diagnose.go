@@ -43,6 +43,17 @@ func (v View) Bad(id checks.ID) bool {
 	return slices.ContainsFunc(v.Findings, func(f checks.Finding) bool { return f.Check == id && f.Status.Bad() })
 }
 
+// count is on how many targets a check found trouble.
+func (v View) count(id checks.ID) int {
+	n := 0
+	for _, f := range v.Findings {
+		if f.Check == id && f.Status.Bad() {
+			n++
+		}
+	}
+	return n
+}
+
 // A Symptom is a finding that another explains.
 type Symptom struct {
 	checks.Finding

@@ -185,3 +185,44 @@ func TestLinksAreComplete(t *testing.T) {
 		}
 	}
 }
+
+// with adds what a check measured.
+func with(f checks.Finding, name string, x float64) checks.Finding {
+	f.Numbers = map[string]float64{name: x}
+	return f
+}
+
+func TestMembersThatCannotVote(t *testing.T) {
+	even := func(voters float64) checks.Finding {
+		return with(finding("etcd-even-or-single", checks.Warning, "etcd"), "voters", voters)
+	}
+	fragile := func(down float64) checks.Finding {
+		return with(finding("etcd-quorum-fragile", checks.Warning, "etcd"), "down", down)
+	}
+	unstarted := finding("etcd-unstarted-member", checks.Warning, "etcd/10.0.0.4:2380")
+	learner := finding("etcd-learner-stuck", checks.Warning, "etcd/cp-3")
+	for _, tt := range []struct {
+		name     string
+		findings []checks.Finding
+		want     string
+	}{
+		{"a fourth member that never started explains the even number and the fragile quorum",
+			[]checks.Finding{even(4), fragile(1), unstarted},
+			"warning etcd-unstarted-member etcd/10.0.0.4:2380\n  warning etcd-even-or-single etcd\n  warning etcd-quorum-fragile etcd\n"},
+		{"it does not explain that another member is down as well",
+			[]checks.Finding{fragile(2), unstarted},
+			"warning etcd-quorum-fragile etcd\nwarning etcd-unstarted-member etcd/10.0.0.4:2380\n"},
+		{"a third voter would not have been even without it",
+			[]checks.Finding{even(4), unstarted, finding("etcd-unstarted-member", checks.Warning, "etcd/10.0.0.5:2380")},
+			"warning etcd-even-or-single etcd\nwarning etcd-unstarted-member etcd/10.0.0.4:2380\n+ warning etcd-unstarted-member etcd/10.0.0.5:2380\n"},
+		{"a learner that should be the third voter explains that there are two",
+			[]checks.Finding{even(2), learner},
+			"warning etcd-learner-stuck etcd/cp-3\n  warning etcd-even-or-single etcd\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, show(Diagnose(tt.findings, Links))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}

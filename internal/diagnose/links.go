@@ -45,6 +45,12 @@ var Links = []Link{
 		Because: "without a majority there is no leader and no write"},
 	{ID: "E13c", Causes: ids{"etcd-quorum-lost", "etcd-no-leader", "etcd-corrupt-alarm"}, Effects: ids{"apiserver-unreachable", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-errors", "apiserver-etcd-latency", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "lease-expired", "lease-renew-slow"}, When: Surely,
 		Because: "the API server stores everything in etcd"},
+	{ID: "M1", Causes: ids{"etcd-unstarted-member"}, Effects: ids{"etcd-even-or-single"}, When: oddWithout,
+		Because: "without it the number of voters is odd"},
+	{ID: "M2", Causes: ids{"etcd-learner-stuck"}, Effects: ids{"etcd-even-or-single"}, When: oddWith,
+		Because: "as a voter it would make their number odd"},
+	{ID: "M3", Causes: ids{"etcd-unstarted-member"}, Effects: ids{"etcd-quorum-fragile"}, When: onlyThoseDown,
+		Because: "it counts as a voter and cannot vote"},
 	{ID: "E16", Causes: ids{"etcd-db-fragmented", "etcd-compaction-stalled"}, Effects: ids{"etcd-db-quota-usage"}, When: SamePlace,
 		Because: "pages that hold nothing count against the quota"},
 	{ID: "E14", Causes: ids{"etcd-db-quota-usage"}, Effects: ids{"etcd-nospace-alarm"}, When: never, // the alarm is the trouble now; how it came about is its evidence
@@ -169,6 +175,32 @@ func itsPod(c, e checks.Finding, _ View) Strength {
 func onWritePath(c, _ checks.Finding, _ View) Strength {
 	if c.Marked(WritePath) || c.Marked(Leader) {
 		return CoOccurrence
+	}
+	return No
+}
+
+// oddWithout fires where the number of voters is even only because of members
+// that the cause is about.
+func oddWithout(c, e checks.Finding, all View) Strength {
+	return oddBy(e, -all.count(c.Check))
+}
+
+// oddWith fires where it is even only because those are missing.
+func oddWith(c, e checks.Finding, all View) Strength {
+	return oddBy(e, all.count(c.Check))
+}
+
+func oddBy(e checks.Finding, n int) Strength {
+	if voters := int(e.Number("voters")); voters > 0 && (voters+n)%2 == 1 {
+		return Direct
+	}
+	return No
+}
+
+// onlyThoseDown fires where all voters that are down are those of the cause.
+func onlyThoseDown(c, e checks.Finding, all View) Strength {
+	if int(e.Number("down")) == all.count(c.Check) {
+		return Direct
 	}
 	return No
 }
