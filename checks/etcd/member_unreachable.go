@@ -45,7 +45,10 @@ func memberUnreachable(p *checks.Pass) {
 			p.OK(m, "answers with %s", c.By).
 				Saw(etcd.Reached, "answered with", c.By, "", "")
 		case c.Down != "":
-			memberDown(p, m, q, slices.Contains(q.Down, m.Name), "is down: "+c.Down)
+			v := memberDown(p, m, q, slices.Contains(q.Down, m.Name), "is down: "+c.Down)
+			if c.Hangs {
+				v.Mark("hangs")
+			}
 		default:
 			p.Unknown(m, c.Gap)
 		}
@@ -58,7 +61,7 @@ func memberUnreachable(p *checks.Pass) {
 	}
 }
 
-func memberDown(p *checks.Pass, m collectors.Target, q etcd.Quorum, votes bool, what string) {
+func memberDown(p *checks.Pass, m collectors.Target, q etcd.Quorum, votes bool, what string) *checks.Verdict {
 	status, then := checks.Warning, ""
 	switch spare := q.Spare(); {
 	case !votes:
@@ -72,7 +75,7 @@ func memberDown(p *checks.Pass, m collectors.Target, q etcd.Quorum, votes bool, 
 	default:
 		status, then = checks.Critical, ": there is no quorum"
 	}
-	p.Judge(m, status, "%s; %s%s", what, q, then).
+	return p.Judge(m, status, "%s; %s%s", what, q, then).
 		Saw(etcd.Votes, "voters that answer", fmt.Sprint(len(q.Answer)), fmt.Sprint(q.Need()), membersSource).
 		Number("spare", float64(q.Spare()))
 }

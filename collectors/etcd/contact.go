@@ -19,6 +19,9 @@ type Contact struct {
 	// Gap is why nothing is known: we did not reach it, and nothing says that
 	// the others do not.
 	Gap *collectors.Gap
+	// Hangs says that it lets those who ask it wait, where a member that is
+	// gone would turn them away at once.
+	Hangs bool
 	// Runs says that it runs all the same: its peers are connected to it.
 	Runs bool
 }
@@ -52,6 +55,7 @@ var Reached = &collectors.Fact[Contact]{
 			why = sv.Lost
 		}
 		rpc, scrape := others(s, t)
+		hangs := why.Reason == collectors.Timeout
 		switch {
 		case heard > 0 && deaf == 0:
 			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %s it", hear(heard))), Runs: true}, nil
@@ -60,11 +64,11 @@ var Reached = &collectors.Fact[Contact]{
 		case m.Waiting != "":
 			return Contact{Down: fmt.Sprintf("its pod %s does not run: %s", m.Pod, m.Waiting)}, nil
 		case deaf > 0:
-			return Contact{Down: fmt.Sprintf("%s, and it does not answer us: %s", notHeard(deaf), why.Detail)}, nil
+			return Contact{Down: fmt.Sprintf("%s, and it does not answer us: %s", notHeard(deaf), why.Detail), Hangs: hangs}, nil
 		case m.Pod != "" && !m.Ready:
-			return Contact{Down: fmt.Sprintf("its pod %s is not ready, and it does not answer us: %s", m.Pod, why.Detail)}, nil
+			return Contact{Down: fmt.Sprintf("its pod %s is not ready, and it does not answer us: %s", m.Pod, why.Detail), Hangs: hangs}, nil
 		case rpc && noAnswer(stGap):
-			return Contact{Down: stGap.Detail}, nil
+			return Contact{Down: stGap.Detail, Hangs: hangs}, nil
 		case scrape && noAnswer(svGap) && m.Pod == "":
 			return Contact{Down: svGap.Detail}, nil
 		}

@@ -226,3 +226,25 @@ func TestMembersThatCannotVote(t *testing.T) {
 		})
 	}
 }
+
+func TestAMemberThatHangsMakesLeasesRunOut(t *testing.T) {
+	for _, tt := range []struct {
+		name         string
+		member, exit string
+		want         int // problems
+	}{
+		{"requests to it hang, and the controller manager lost its lease", Hangs, "exit=Error (exit code 1)", 1},
+		{"requests to it are turned away at once", "", "exit=Error (exit code 1)", 2},
+		{"the controller manager ran out of memory", Hangs, "exit=OOMKilled (exit code 137)", 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Diagnose([]checks.Finding{
+				finding("etcd-member-unreachable", checks.Critical, "etcd/cp-3", tt.member),
+				finding("kcm-restarts", checks.Warning, "controllers/cp-1", tt.exit),
+			}, Links)
+			if len(d.Problems) != tt.want {
+				t.Errorf("want %d problems, got:\n%s", tt.want, show(d))
+			}
+		})
+	}
+}

@@ -41,6 +41,8 @@ var Links = []Link{
 		Because: "proposals fail while there is no leader"},
 	{ID: "E13", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-quorum-fragile", "etcd-peer-failures", "etcd-raft-index-lag", "etcd-peer-rtt-high", "etcd-leader-flapping", "etcd-proposals-failed"}, When: Anywhere,
 		Because: "a member is missing"},
+	{ID: "E13h", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "lease-renew-slow", "lease-expired", "lease-flapping", "lease-mass-loss", "kcm-restarts", "kcm-client-errors", "scheduler-errors"}, When: hangs,
+		Because: "what the API server asks that member waits until it times out"},
 	{ID: "E13b", Causes: ids{"etcd-quorum-lost"}, Effects: ids{"etcd-member-unreachable", "etcd-no-leader", "etcd-quorum-fragile", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-leader-flapping"}, When: Surely,
 		Because: "without a majority there is no leader and no write"},
 	{ID: "E13c", Causes: ids{"etcd-quorum-lost", "etcd-no-leader", "etcd-corrupt-alarm"}, Effects: ids{"apiserver-unreachable", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-errors", "apiserver-etcd-latency", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "lease-expired", "lease-renew-slow"}, When: Surely,
@@ -177,6 +179,19 @@ func onWritePath(c, _ checks.Finding, _ View) Strength {
 		return CoOccurrence
 	}
 	return No
+}
+
+// Hangs marks a member that lets those who ask it wait.
+const Hangs = "hangs"
+
+// hangs fires where the member that is down keeps its clients waiting; one that
+// turns them away costs them nothing. A controller manager that lost its lease
+// ends with exit code 1.
+func hangs(c, e checks.Finding, _ View) Strength {
+	if !c.Marked(Hangs) || e.Check == "kcm-restarts" && !e.Marked("exit=Error (exit code 1)") {
+		return No
+	}
+	return CoOccurrence
 }
 
 // oddWithout fires where the number of voters is even only because of members
