@@ -3,6 +3,7 @@ package pods
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -33,6 +34,8 @@ func crashloop(p *checks.Pass) {
 		return
 	}
 	is, gap := checks.One(p, cluster.Instances)
+	// Of a process that only its own words show there is no pod to go by.
+	is = slices.DeleteFunc(slices.Clone(is), func(i cluster.Instance) bool { return i.MadeUp })
 	switch {
 	case gap != nil:
 		p.Unknown(all, gap)

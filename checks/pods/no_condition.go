@@ -51,7 +51,7 @@ func noCondition(p *checks.Pass) {
 		return
 	}
 	w := schedulers(p)
-	said := false
+	said, others := false, ""
 	for _, g := range c.By(pods.Ignored) {
 		if slices.Contains(w.profiles, g.Key) {
 			said = ignored(p, g, w) || said
@@ -61,10 +61,12 @@ func noCondition(p *checks.Pass) {
 			p.Warn(t, "no scheduler has looked at %s in %s, such as %s; they ask for scheduler %s, which kube-scheduler is not known to serve", checks.Count(g.Past2m, "pod"), checks.Span(g.Oldest), g.Example, g.Key).
 				Saw(pods.Pending, "waits", checks.Span(g.Oldest), checks.Span(customFor), "experience; no public source").
 				Number("pods", float64(g.Past2m)).Mark("custom-scheduler")
+		} else if g.Past30s > 0 {
+			others = fmt.Sprintf("; for scheduler %s, which need not be as quick, %s wait, for up to %s", g.Key, checks.Count(g.Past30s, "pod"), checks.Span(g.Oldest))
 		}
 	}
 	if !said {
-		p.OK(pods.All, "of %s none waits longer than %s for a scheduler's first look", checks.Count(c.Total, "pending pod"), checks.Span(ignoredFor)).
+		p.OK(pods.All, "of %s none waits longer than %s for kube-scheduler's first look%s", checks.Count(c.Total, "pending pod"), checks.Span(ignoredFor), others).
 			Saw(pods.Pending, "ignored", "0", "", "")
 	}
 }

@@ -5,6 +5,7 @@ package faults
 func Shapes() []Fault {
 	return []Fault{
 		fresh,
+		pendingGated,
 		midRollout,
 		busy,
 		justRestarted,
