@@ -55,7 +55,9 @@ var Reached = &collectors.Fact[Contact]{
 			why = sv.Lost
 		}
 		rpc, scrape := others(s, t)
-		hangs := why.Reason == collectors.Timeout
+		// A process that has ended is known to its kubelet, and its port is
+		// closed; one that is frozen or cut off keeps its connections.
+		hangs := why.Reason == collectors.Timeout || m.Pod != "" && m.Waiting == ""
 		switch {
 		case heard > 0 && deaf == 0:
 			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %s it", hear(heard))), Runs: true}, nil
