@@ -20,4 +20,6 @@ var All = []*checks.Check{
 	GenerationLag,
 	ScaleLag,
 	Restarts,
+	FailedCreate,
+	NotProgressing,
 }

@@ -10,8 +10,10 @@ import (
 	"github.com/ktriage/ktriage/checks/controllers"
 	"github.com/ktriage/ktriage/checks/etcd"
 	"github.com/ktriage/ktriage/checks/leases"
+	"github.com/ktriage/ktriage/checks/namespaces"
 	"github.com/ktriage/ktriage/checks/pods"
 	"github.com/ktriage/ktriage/checks/scheduler"
+	"github.com/ktriage/ktriage/checks/webhooks"
 )
 
 // groups lists the checks of each package. Retired IDs stay as comments with
@@ -23,6 +25,8 @@ var groups = [][]*checks.Check{
 	controllers.All,
 	leases.All,
 	pods.All,
+	namespaces.All,
+	webhooks.All,
 }
 
 // All returns every check, sorted by ID.

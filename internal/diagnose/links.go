@@ -103,8 +103,39 @@ var Links = []Link{
 		Because: "no scheduler is at work"},
 	{ID: "E30", Causes: ids{"kcm-queue-depth", "kcm-stuck-worker"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-queue-latency"}, When: Anywhere,
 		Because: "its controller is behind"},
+	{ID: "E39", Causes: ids{"kcm-client-errors"}, Effects: ids{"lease-expired", "lease-renew-slow", "scheduler-no-leader", "kcm-no-leader", "scheduler-down", "kcm-down", "scheduler-errors", "scheduler-throughput-zero", "kcm-queue-depth", "kcm-queue-latency", "kcm-retries-high"}, When: turnedOut,
+		Because: "the API server refuses nearly all that it asks"},
 	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency"}, When: SamePlace,
 		Because: "its client waits for its own rate limit"},
+
+	// Admission webhooks stand before every write, extension API servers and
+	// conversion webhooks before discovery and lists.
+	{ID: "E32", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow"}, Effects: ids{"webhook-failing-closed", "webhook-fail-open"}, When: sameTarget,
+		Because: "the API server cannot call the webhook"},
+	{ID: "E32s", Causes: ids{"webhook-backend-missing"}, Effects: ids{"webhook-slow", "webhook-self-deadlock"}, When: sameTarget,
+		Because: "nobody answers behind its Service"},
+	{ID: "E33", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow", "webhook-failing-closed"}, Effects: ids{"replicaset-failedcreate"}, When: shares("webhook="),
+		Because: "its pods are refused for want of this webhook"},
+	{ID: "E33d", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"deployment-not-progressing"}, When: shares("deployment="),
+		Because: "its ReplicaSet is refused pods"},
+	{ID: "E33r", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"kcm-retries-high"}, When: hasMark("queue=replicaset"),
+		Because: "what is refused is tried again"},
+	{ID: "E33e", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow", "webhook-failing-closed", "conversion-webhook-failing"}, Effects: ids{"apiserver-5xx-ratio"}, When: takesResource,
+		Because: "what the webhook takes in is answered with an error while it cannot be called"},
+	{ID: "E22", Causes: ids{"webhook-slow"}, Effects: ids{"apiserver-webhook-latency-gap", "apf-seats-exhausted", "apf-inflight-near-limit"}, When: Anywhere,
+		Because: "writes wait for the webhook"},
+	{ID: "E34", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow", "webhook-failing-closed"}, Effects: ids{"lease-expired", "lease-renew-slow", "scheduler-no-leader", "kcm-no-leader", "node-lease-stale", "nodes-mass-notready"}, When: takes("leases"),
+		Because: "leases are not written without the webhook"},
+	{ID: "E34n", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow", "webhook-failing-closed"}, Effects: ids{"node-notready"}, When: takes("nodes/status"),
+		Because: "the status of nodes is not written without the webhook"},
+	{ID: "E34b", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow", "webhook-failing-closed"}, Effects: ids{"scheduler-errors", "scheduler-attempt-latency"}, When: takes("pods/binding", "pods/status"),
+		Because: "pods are not bound without the webhook"},
+	{ID: "E36", Causes: ids{"apiservice-unavailable"}, Effects: ids{"kcm-namespace-stuck"}, When: shares("groupversion="),
+		Because: "nobody knows what the namespace holds of that group"},
+	{ID: "E37", Causes: ids{"conversion-webhook-failing"}, Effects: ids{"kcm-namespace-stuck"}, When: shares("group="),
+		Because: "what the namespace holds of that group cannot be read"},
+	{ID: "E50", Causes: ids{"pod-pending-unschedulable"}, Effects: ids{"deployment-not-progressing"}, When: Anywhere,
+		Because: "pods that are not scheduled do not become ready"},
 
 	// What the kubelet says of the process that is down.
 	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts", "apiserver-restarting"}, When: itsPod,
@@ -134,6 +165,50 @@ func never(_, _ checks.Finding, _ View) Strength { return No }
 func sameTarget(c, e checks.Finding, _ View) Strength {
 	if c.Target.Is(e.Target) {
 		return Direct
+	}
+	return No
+}
+
+// shares fires where both findings carry the same mark of that prefix: the same
+// name.
+func shares(prefix string) func(_, _ checks.Finding, _ View) Strength {
+	return func(c, e checks.Finding, _ View) Strength {
+		for _, m := range c.Marks {
+			if strings.HasPrefix(m, prefix) && e.Marked(m) {
+				return Direct
+			}
+		}
+		return No
+	}
+}
+
+// hasMark fires where the effect carries the mark.
+func hasMark(m string) func(_, _ checks.Finding, _ View) Strength {
+	return func(_, e checks.Finding, _ View) Strength {
+		if e.Marked(m) {
+			return CoOccurrence
+		}
+		return No
+	}
+}
+
+// takes fires where the webhook takes in writes of one of the resources.
+func takes(resources ...string) func(_, _ checks.Finding, _ View) Strength {
+	return func(c, _ checks.Finding, _ View) Strength {
+		if slices.ContainsFunc(resources, func(r string) bool { return c.Marked("takes=" + r) }) {
+			return CoOccurrence
+		}
+		return No
+	}
+}
+
+// takesResource fires where the webhook takes in the resource of which most
+// requests fail.
+func takesResource(c, e checks.Finding, _ View) Strength {
+	for _, m := range e.Marks {
+		if r, ok := strings.CutPrefix(m, "resource="); ok && c.Marked("takes="+r) {
+			return Temporal
+		}
 	}
 	return No
 }
@@ -234,6 +309,15 @@ func ofScheduler(c, e checks.Finding, _ View) Strength {
 
 func ofControllers(c, e checks.Finding, _ View) Strength {
 	return named(c, e, collectors.Controllers, "kube-controller-manager")
+}
+
+// turnedOut fires where the API server refused to know a component, or what it
+// asked, for the most part: a single controller without rights stops no other.
+func turnedOut(c, e checks.Finding, all View) Strength {
+	if c.Number("unwelcome") < 0.5 {
+		return No
+	}
+	return max(ofScheduler(c, e, all), ofControllers(c, e, all))
 }
 
 // named fires where each finding is of the component or of its lease.

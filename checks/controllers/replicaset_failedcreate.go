@@ -1,0 +1,94 @@
+package controllers
+
+import (
+	_ "embed"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/controllers"
+)
+
+//go:embed replicaset_failedcreate.md
+var failedCreateDoc string
+
+// FailedCreate looks for ReplicaSets whose pods are refused.
+var FailedCreate = &checks.Check{
+	ID:        "replicaset-failedcreate",
+	Component: collectors.Controllers,
+	Title:     "no ReplicaSet is refused the pods that it asks for",
+	Doc:       failedCreateDoc,
+	Needs:     []collectors.Any{controllers.Refused},
+	Remedies: []checks.Remedy{
+		{Title: "read what its pods are refused for", Command: "kubectl -n {ns} get replicaset {obj} -o jsonpath='{.status.conditions[?(@.type==\"ReplicaFailure\")].message}'", Risk: checks.ReadOnly},
+		{Title: "see the namespace's quotas, limits and Pod Security level", Command: "kubectl describe namespace {ns}", Risk: checks.ReadOnly},
+	},
+	Run: failedCreate,
+}
+
+// moment is how long a refusal may last that comes by itself to an end: the
+// service account of a new namespace is there some moments after its first
+// ReplicaSet.
+const moment = 10 * time.Second
+
+// passing are the refusers that may be gone a moment later.
+var passing = []controllers.Refuser{controllers.ByServiceAccount, controllers.ByOther}
+
+func failedCreate(p *checks.Pass) {
+	all := collectors.Target{Component: collectors.Controllers}
+	r, gap := checks.One(p, controllers.Refused)
+	switch {
+	case gap != nil:
+		p.Unknown(all, gap)
+	case len(r.By) == 0:
+		p.OK(all, "of %s none is refused pods", checks.Count(r.ReplicaSets, "ReplicaSet")).
+			Saw(controllers.Refused, "refused", "0", "", "")
+	default:
+		for _, x := range r.By {
+			t := collectors.Target{Component: collectors.Controllers, Name: x.Example}
+			s := checks.Warning
+			switch {
+			case x.By == controllers.ByWebhookCall || x.By == controllers.ByPermission:
+				s = checks.Critical
+			case slices.Contains(passing, x.By) && x.Oldest < moment:
+				s = checks.Info
+			}
+			v := p.Judge(t, s, "%s of %s not created for up to %s: %s", checks.Count(x.Missing, "pod"), checks.Count(x.Objects, "ReplicaSet"), checks.Span(x.Oldest), refuser(x)).
+				Saw(controllers.Refused, "ReplicaFailure", x.Message, "", "").
+				Number("pods", float64(x.Missing)).Number("objects", float64(x.Objects)).Mark("by=" + string(x.By))
+			if x.Name != "" && (x.By == controllers.ByWebhookCall || x.By == controllers.ByWebhook) {
+				v.Mark("webhook=" + x.Name)
+			}
+			for _, o := range x.Owners {
+				v.Mark("deployment=" + o)
+			}
+		}
+	}
+}
+
+func refuser(x controllers.Refusal) string {
+	switch x.By {
+	case controllers.ByWebhookCall:
+		return fmt.Sprintf("webhook %q cannot be called", x.Name)
+	case controllers.ByWebhook:
+		return fmt.Sprintf("webhook %q refuses them", x.Name)
+	case controllers.ByQuota:
+		return fmt.Sprintf("quota %q does not allow them", x.Name)
+	case controllers.ByLimitRange:
+		return "a LimitRange does not allow them"
+	case controllers.ByPodSecurity:
+		if x.Name != "" {
+			return fmt.Sprintf("Pod Security %q does not allow them", x.Name)
+		}
+		return "no policy of the pods' security allows them"
+	case controllers.ByServiceAccount:
+		return fmt.Sprintf("service account %q does not exist", x.Name)
+	case controllers.ByPermission:
+		return "the controller itself may not create pods"
+	case controllers.ByPolicy:
+		return fmt.Sprintf("ValidatingAdmissionPolicy %q does not allow them", x.Name)
+	}
+	return x.Message
+}

@@ -1,0 +1,62 @@
+package certificates
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"time"
+)
+
+// maxCerts bounds what is read of one bundle; the world's CAs are some 150.
+const maxCerts = 1000
+
+// A Bundle is a list of CA certificates by which others are trusted.
+type Bundle struct {
+	Certs  int       // how many it holds
+	From   time.Time // when the last of them becomes valid
+	Until  time.Time // when the last of them ends: before, something is trusted
+	Broken string    // why it cannot be read; empty if it can
+}
+
+// Empty reports that there is nothing in it: what is trusted is then up to
+// whoever reads it.
+func (b Bundle) Empty() bool { return b.Certs == 0 && b.Broken == "" }
+
+// Expired reports that no certificate of it is valid any more.
+func (b Bundle) Expired(now time.Time) bool { return b.Certs > 0 && now.After(b.Until) }
+
+// ReadBundle reads PEM. Blocks that are no certificates are passed over, as
+// they are by those who use such bundles.
+func ReadBundle(data []byte) Bundle {
+	var b Bundle
+	blocks := 0
+	for len(data) > 0 && blocks < maxCerts {
+		var block *pem.Block
+		if block, data = pem.Decode(data); block == nil {
+			break
+		}
+		blocks++
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		c, err := x509.ParseCertificate(block.Bytes)
+		if err != nil {
+			return Bundle{Broken: fmt.Sprintf("certificate %d of it cannot be read", b.Certs+1)}
+		}
+		b.Certs++
+		if c.NotBefore.After(b.From) {
+			b.From = c.NotBefore
+		}
+		if c.NotAfter.After(b.Until) {
+			b.Until = c.NotAfter
+		}
+	}
+	switch {
+	case b.Certs > 0:
+	case blocks > 0:
+		b.Broken = "it holds no certificate"
+	case len(data) > 0:
+		b.Broken = "it is not PEM"
+	}
+	return b
+}
