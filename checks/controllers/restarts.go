@@ -53,6 +53,9 @@ func restarts(p *checks.Pass) {
 			v = p.Warn(t, "restarts again and again (%s%s)", n, last)
 		case i.Restarts > 0 && !i.Started.IsZero() && now.Sub(i.Started) < restartRecent:
 			v = p.Warn(t, "restarted %s ago (%s%s)", checks.Span(max(0, now.Sub(i.Started))), n, last)
+		case i.MadeUp:
+			p.Unknown(t, collectors.Gapf(collectors.NotAsked, "the evidence does not hold its pod"))
+			continue
 		case i.Started.IsZero():
 			p.Nothing(t, "no container runs (%s%s)", n, last)
 			continue

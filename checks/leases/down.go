@@ -29,18 +29,30 @@ func Down(p *checks.Pass, e, neighbour *leases.Elected) {
 	}
 	ways := reached(p, e, neighbour)
 	var states []state
+	var unseen []collectors.Answer[struct{}]
 	for _, a := range instances {
 		if a.Gap != nil {
 			p.Unknown(a.Target, a.Gap)
 			continue
 		}
 		h, gap := checks.Of(p, e.Health, a.Target)
+		if gap != nil && a.Value.MadeUp { // there is no pod to go by
+			unseen = append(unseen, collectors.Answer[struct{}]{Target: a.Target, Gap: gap})
+			continue
+		}
 		s := judge(a.Value, h, gap, election.holds(a.Value), ways[a.Target.Node])
 		s.target = a.Target
 		states = append(states, s)
 	}
+	if len(states) == 0 && len(unseen) > 0 {
+		downUnseen(p, e, election, unseen[0].Gap)
+		return
+	}
+	for _, u := range unseen {
+		p.Unknown(u.Target, u.Gap)
+	}
 	up := count(states, alive)
-	if up == 0 && !election.fresh() && (count(states, doubtful) == 0 || election.expired()) {
+	if len(states) > 0 && up == 0 && !election.fresh() && (count(states, doubtful) == 0 || election.expired()) {
 		p.Critical(e.Self(), "%s%s", none(states), election.words()).
 			Saw(e.Instances, "healthy", "0", fmt.Sprintf("of %d", len(states)), downSource).
 			Saw(leases.Leases, "lease", election.short(), "", "").

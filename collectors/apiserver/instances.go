@@ -135,7 +135,11 @@ func fleet(eps []endpoint, pods []cluster.Instance, nodes cluster.Nodes) []Insta
 		if host == "" {
 			continue
 		}
-		byName[p.Name()] = &Instance{Name: p.Name(), Node: p.Node, Host: host, Port: p.Flag("secure-port", "6443"), Pod: p}
+		i := &Instance{Name: p.Name(), Node: p.Node, Host: host, Port: p.Flag("secure-port", "6443"), Pod: p}
+		if p.MadeUp {
+			i.Pod = cluster.Instance{}
+		}
+		byName[p.Name()] = i
 	}
 	for _, e := range eps {
 		if advertised[e.Host] > 1 {

@@ -39,7 +39,20 @@ type Instance struct {
 	Started   time.Time // of the running container; zero if none runs
 	Waiting   string    // why the container does not run: "CrashLoopBackOff"
 	LastExit  string    // how the previous container ended: "OOMKilled (137)"
+	// Loose says that the instance is known from loose evidence, which does
+	// not tell what other instances there are. MadeUp says that not even its
+	// pod is in it: something that it said is, which shows that it ran.
+	Loose, MadeUp bool
 }
+
+// LooseLabel marks the pods that a Source of loose evidence hands out: those
+// that are in the evidence, and those that stand for a process of which only
+// something that it said is there.
+const (
+	LooseLabel  = "ktriage.dev/evidence"
+	LoosePod    = "pod"
+	LooseMadeUp = "made-up"
+)
 
 // Name is what the operator calls the instance: its node, for the static pods
 // of which each node has one.
@@ -68,17 +81,18 @@ func (i Instance) PodURL(scheme, port string) string {
 }
 
 // Instances lists the control plane's pods: static pods with kubeadm's labels,
-// and OpenShift's.
+// and OpenShift's. It waits for no more of the cluster's identity than where to
+// look: half of all facts wait for this one.
 var Instances = &collectors.Fact[[]Instance]{
 	ID:      "cluster.instances",
 	Doc:     "the pods of etcd, API server, scheduler and controller managers, with their flags",
-	Needs:   []collectors.Any{WhatKind},
+	Needs:   []collectors.Any{openShift},
 	Targets: collectors.Single(Self),
 	Ask: func(s *collectors.Snapshot, _ collectors.Target) []collectors.Request {
 		list := func(ns, selector string) collectors.Request {
 			return collectors.Request{Verb: collectors.List, URL: "kube:/api/v1/namespaces/" + ns + "/pods?labelSelector=" + url.QueryEscape(selector)}
 		}
-		if k, gap := WhatKind.One(s); gap == nil && k.Distribution == OpenShift {
+		if oc, _ := openShift.One(s); oc {
 			return []collectors.Request{
 				list("openshift-etcd", "app=etcd"),
 				list("openshift-kube-apiserver", "app=openshift-kube-apiserver"),
@@ -125,6 +139,8 @@ func newInstance(p *corev1.Pod) (Instance, bool) {
 		Role: role, Namespace: p.Namespace, Pod: p.Name, Node: p.Spec.NodeName, HostIP: p.Status.HostIP,
 		Flags: parseFlags(append(slices.Clone(container.Command), container.Args...)), Phase: p.Status.Phase,
 	}
+	kind, loose := p.Labels[LooseLabel]
+	i.Loose, i.MadeUp = loose, kind == LooseMadeUp
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady {
 			i.Ready = c.Status == corev1.ConditionTrue
@@ -183,9 +199,12 @@ func parseFlags(command []string) map[string]string {
 
 // InRole returns the instances of a role, or a gap that says why none is
 // known. That there are none to see in a cluster that hides or embeds them is
-// out of scope.
+// out of scope. A fact that uses it needs WhatKind and Instances.
 func InRole(s *collectors.Snapshot, r Role) ([]Instance, *collectors.Gap) {
 	kind, kindGap := WhatKind.One(s)
+	if kindGap != nil && kindGap.Reason == collectors.Bug {
+		return nil, kindGap // not needed, or worse: silence would pass for an unknown kind
+	}
 	if kindGap == nil && r != RoleAPIServer {
 		switch {
 		case kind.Managed():
@@ -205,6 +224,9 @@ func InRole(s *collectors.Snapshot, r Role) ([]Instance, *collectors.Gap) {
 		if i.Role == r {
 			out = append(out, i)
 		}
+	}
+	if len(out) == 0 && slices.ContainsFunc(all, func(i Instance) bool { return i.Loose }) {
+		return nil, collectors.Gapf(collectors.NotAsked, "the evidence holds nothing of a %s", r)
 	}
 	if len(out) == 0 {
 		return nil, collectors.Gapf(collectors.Absent, "no %s pod has the label tier=control-plane in kube-system", r)

@@ -59,6 +59,9 @@ var Version = &collectors.Fact[Release]{
 		if err := json.Unmarshal(rs[0].Body, &v); err != nil {
 			return Release{}, fmt.Errorf("GET /version is not the version of an API server: %w", err)
 		}
+		if v.GitVersion == "" {
+			return Release{}, collectors.Gapf(collectors.Absent, "the reply to GET /version names no version")
+		}
 		r, err := ParseRelease(v.GitVersion)
 		if err != nil {
 			return Release{}, err
@@ -67,6 +70,24 @@ var Version = &collectors.Fact[Release]{
 			r.Skew = rs[0].Date.Sub(rs[0].At).Round(time.Second)
 		}
 		return r, nil
+	},
+}
+
+// Clock is the API server's clock less that of this machine, to a second. It
+// comes with the same reply as Version, and does not need the version to be
+// readable.
+var Clock = &collectors.Fact[time.Duration]{
+	ID:      "cluster.clock",
+	Doc:     "the API server's clock against this machine's",
+	Targets: collectors.Single(Self),
+	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+		return []collectors.Request{{Verb: collectors.Get, URL: "kube:/version"}}
+	},
+	Read: func(rs []collectors.Answered) (time.Duration, error) {
+		if rs[0].Date.IsZero() {
+			return 0, nil
+		}
+		return rs[0].Date.Sub(rs[0].At).Round(time.Second), nil
 	},
 }
 

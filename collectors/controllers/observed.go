@@ -41,7 +41,7 @@ type Observed struct {
 var Work = &collectors.Fact[Observed]{
 	ID:      "controllers.observed",
 	Doc:     "the workload objects whose controller has not seen their last change, or has not acted on it",
-	Needs:   []collectors.Any{cluster.Version},
+	Needs:   []collectors.Any{cluster.Clock},
 	Targets: collectors.Single(collectors.Target{Component: collectors.Controllers, Addr: "kube:"}),
 	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
 		var rs []collectors.Request
@@ -51,8 +51,8 @@ var Work = &collectors.Fact[Observed]{
 		return rs
 	},
 	Fold: func(s *collectors.Snapshot, _ collectors.Target) collectors.Folder[Observed] {
-		v, gap := cluster.Version.One(s)
-		w := &watcher{now: s.At.Add(v.Skew), out: Observed{Generations: []Backlog{{Kind: "Deployment"}, {Kind: "ReplicaSet"}, {Kind: "StatefulSet"}, {Kind: "DaemonSet"}}, Scales: Backlog{Kind: "ReplicaSet"}}}
+		skew, gap := cluster.Clock.One(s)
+		w := &watcher{now: s.At.Add(skew), out: Observed{Generations: []Backlog{{Kind: "Deployment"}, {Kind: "ReplicaSet"}, {Kind: "StatefulSet"}, {Kind: "DaemonSet"}}, Scales: Backlog{Kind: "ReplicaSet"}}}
 		return collectors.Folder[Observed]{
 			Add: w.add,
 			Done: func([]collectors.Answered) (Observed, error) {

@@ -88,7 +88,7 @@ const preemption = 5 * time.Minute
 var Pending = &collectors.Fact[Census]{
 	ID:      "pods.pending",
 	Doc:     "the pending pods, by who has to act next, with an example of each",
-	Needs:   []collectors.Any{cluster.Version},
+	Needs:   []collectors.Any{cluster.Clock},
 	Targets: collectors.Single(All),
 	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
 		return []collectors.Request{{Verb: collectors.List, URL: "kube:/api/v1/pods?fieldSelector=status.phase%3DPending"}}

@@ -1,13 +1,8 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
-	"errors"
-	"fmt"
-	"io/fs"
-	"os"
 	"time"
 
 	"github.com/spf13/pflag"
@@ -31,6 +26,7 @@ type sourceFlags struct {
 	forward bool
 
 	from    string
+	at      string
 	window  time.Duration
 	timeout time.Duration
 	qps     float64
@@ -55,7 +51,8 @@ func (f *sourceFlags) add(fs *pflag.FlagSet, recordings bool) {
 	fs.Float64Var(&f.qps, "max-qps", 20, "requests a second at most")
 	fs.IntVar(&f.flight, "max-in-flight", 8, "requests at a time at most")
 	if recordings {
-		fs.StringVar(&f.from, "from", "", "judge a recording instead: a `file` of ktriage capture, - for standard input, or demo")
+		fs.StringVar(&f.from, "from", "", "judge this instead: a `file` of ktriage capture, a folder, archive or file of loose evidence, - for standard input, or demo")
+		fs.StringVar(&f.at, "at", "", "`when` loose evidence is from, as 2006-01-02T15:04:05Z; else the latest time in it")
 	}
 }
 
@@ -92,39 +89,7 @@ func (a *app) origin(f *sourceFlags) (*origin, error) {
 	if f.from == "" {
 		return a.live(f)
 	}
-	rec, err := a.recording(f.from)
-	if err != nil {
-		return nil, err
-	}
-	return &origin{
-		source: rec, name: f.from, meta: &rec.Meta,
-		cost: func() collectors.Cost { return rec.Meta.Cost }, close: func() {},
-	}, nil
-}
-
-func (a *app) recording(from string) (*capture.Recording, error) {
-	var rec *capture.Recording
-	var err error
-	switch from {
-	case "demo":
-		rec, err = capture.Open(bytes.NewReader(demo))
-	case "-":
-		rec, err = capture.Open(a.Stdin)
-	default:
-		file, openErr := os.Open(from)
-		if errors.Is(openErr, fs.ErrNotExist) {
-			return nil, usageError{hinted{fmt.Errorf("--from: %w", openErr), "make one with: ktriage capture -o FILE.tar.gz"}}
-		}
-		if openErr != nil {
-			return nil, fmt.Errorf("--from: %w", openErr)
-		}
-		defer file.Close()
-		rec, err = capture.Open(file)
-	}
-	if err != nil {
-		return nil, hinted{fmt.Errorf("--from %s: %w", from, err), "nothing was judged; make a recording with: ktriage capture -o FILE.tar.gz"}
-	}
-	return rec, nil
+	return a.given(f)
 }
 
 func (a *app) live(f *sourceFlags) (*origin, error) {

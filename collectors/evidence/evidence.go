@@ -1,0 +1,114 @@
+package evidence
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ktriage/ktriage/collectors/logs"
+)
+
+// Evidence is what was read of a set of files. It is a Source, and safe for
+// use by several goroutines once it is read.
+type Evidence struct {
+	// At is when the evidence is from: as the caller gave it, else the latest
+	// time in it, else the time of its newest file.
+	At    time.Time
+	Dated string    // how At is known, as words that follow it
+	Read  []string  // names of the files that were read, sorted
+	Left  []Skipped // those that were not, or not whole
+
+	given     bool // the caller gave At
+	latest    time.Time
+	objects   map[string]*held // by API version and kind
+	files     int
+	bodies    []*body
+	statuses  []*status
+	members   []*member // of etcd's own list
+	reports   []*report
+	release   string // version of the API server, "v1.30.0"
+	logs      []logs.Log
+	instances []*instance
+}
+
+// A Skipped file is one that was not read, and why.
+type Skipped struct{ Name, Why string }
+
+// New reads files into Evidence. A file that cannot be read is left out and
+// said to be; it is an error if none can. At may be zero.
+func New(files []File, at time.Time) (*Evidence, error) {
+	e := &Evidence{At: at, given: !at.IsZero(), objects: map[string]*held{}}
+	files = slices.Clone(files)
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	var newest time.Time
+	for _, f := range files {
+		if err := e.read(f); err != nil {
+			e.Left = append(e.Left, Skipped{f.Name, err.Error()})
+			continue
+		}
+		e.Read = append(e.Read, f.Name)
+		if f.Modified.After(newest) {
+			newest = f.Modified
+		}
+	}
+	if len(e.Read) == 0 {
+		return nil, fmt.Errorf("none of %d files is of a kind that ktriage reads%s", len(files), e.examples())
+	}
+	e.dateLogs(newest)
+	switch {
+	case e.given:
+		e.Dated = "as given"
+	case !e.latest.IsZero():
+		e.At, e.Dated = e.latest, "the latest time in it"
+	case !newest.IsZero():
+		e.At, e.Dated = newest, "the time of its newest file, as it holds none itself"
+	default:
+		e.At, e.Dated = time.Unix(0, 0), "unknown"
+	}
+	e.At = e.At.UTC()
+	e.date()
+	e.explain()
+	e.assemble()
+	return e, nil
+}
+
+func (e *Evidence) examples() string {
+	var out []string
+	for _, s := range e.Left[:min(len(e.Left), 3)] {
+		out = append(out, s.Name+": "+s.Why)
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return ": " + strings.Join(out, "; ")
+}
+
+// Has reports whether the evidence holds anything that facts can ask for.
+func (e *Evidence) Has() bool {
+	return len(e.objects)+len(e.bodies)+len(e.statuses)+len(e.members)+len(e.reports)+len(e.logs) > 0
+}
+
+// saw takes note of a time that the evidence holds.
+func (e *Evidence) saw(t time.Time) {
+	if t.After(e.latest) {
+		e.latest = t
+	}
+}
+
+// date gives what is dated relative to the time of the evidence its own time.
+func (e *Evidence) date() {
+	for _, h := range e.objects {
+		for _, o := range h.items {
+			if o.age >= 0 {
+				o.setCreated(e.At.Add(-o.age))
+			}
+		}
+	}
+	for i := range e.logs {
+		e.logs[i].At = e.At
+	}
+}
+
+// skip takes a file that was read out of the list of those that count.
+func (e *Evidence) skip(name, why string) { e.Left = append(e.Left, Skipped{name, why}) }
