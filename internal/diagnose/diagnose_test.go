@@ -248,3 +248,29 @@ func TestAMemberThatHangsMakesLeasesRunOut(t *testing.T) {
 		})
 	}
 }
+
+func TestALeaderWithoutProcessorTime(t *testing.T) {
+	late := finding("etcd-heartbeat-failures", checks.Warning, "etcd/cp-1")
+	slow := finding("etcd-apply-slow", checks.Warning, "etcd/cp-2")
+	for _, tt := range []struct {
+		name     string
+		findings []checks.Finding
+		want     string
+	}{
+		{"is why all others wait, if the disks are fast",
+			[]checks.Finding{slow, late},
+			"warning etcd-heartbeat-failures etcd/cp-1\n  warning etcd-apply-slow etcd/cp-2\n"},
+		{"waits for its disk, if that is slow",
+			[]checks.Finding{slow, late, finding("etcd-wal-fsync-slow", checks.Critical, "etcd/cp-1", Leader, WritePath)},
+			"critical etcd-wal-fsync-slow etcd/cp-1\n  warning etcd-apply-slow etcd/cp-2\n  warning etcd-heartbeat-failures etcd/cp-1\n"},
+		{"is not late for a slow network: lateness is counted before anything is sent",
+			[]checks.Finding{late, finding("etcd-peer-rtt-high", checks.Warning, "etcd/cp-1")},
+			"warning etcd-heartbeat-failures etcd/cp-1\n  warning etcd-peer-rtt-high etcd/cp-1\n"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, show(Diagnose(tt.findings, Links))); diff != "" {
+				t.Errorf("-want +got:\n%s", diff)
+			}
+		})
+	}
+}
