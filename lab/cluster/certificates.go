@@ -66,6 +66,14 @@ func (o Options) writeNodePKI(auth authorities, i int) error {
 	}
 	etcdNames := []string{name, "localhost"}
 	etcdIPs := []net.IP{ip, loopback}
+	peerIPs := etcdIPs
+	if o.PeerRelays {
+		// A member sees its peers come from its own relay, and etcd wants them
+		// to come from where their certificates say.
+		for j := range o.EtcdMembers {
+			peerIPs = append(peerIPs, net.ParseIP(o.NodeIP(j)))
+		}
+	}
 	for _, leaf := range []struct {
 		path string
 		by   *pki.Authority
@@ -80,7 +88,7 @@ func (o Options) writeNodePKI(auth authorities, i int) error {
 		{"apiserver-etcd-client", auth.etcd, pki.Leaf{CommonName: "kube-apiserver-etcd-client", Client: true}},
 		{"front-proxy-client", auth.frontProxy, pki.Leaf{CommonName: "front-proxy-client", Client: true}},
 		{"etcd/server", auth.etcd, pki.Leaf{CommonName: name, Server: true, Client: true, DNSNames: etcdNames, IPs: etcdIPs}},
-		{"etcd/peer", auth.etcd, pki.Leaf{CommonName: name, Server: true, Client: true, DNSNames: etcdNames, IPs: etcdIPs}},
+		{"etcd/peer", auth.etcd, pki.Leaf{CommonName: name, Server: true, Client: true, DNSNames: etcdNames, IPs: peerIPs}},
 		{"etcd/healthcheck-client", auth.etcd, pki.Leaf{CommonName: "kube-etcd-healthcheck-client", Client: true}},
 		{"kubelet", auth.kubernetes, pki.Leaf{CommonName: name, Server: true, DNSNames: []string{name}, IPs: []net.IP{ip}}},
 	} {
