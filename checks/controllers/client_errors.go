@@ -42,10 +42,14 @@ const (
 	// kubernetes-mixin, KubeClientErrors, which waits for 15 minutes.
 	failWarn   = 0.01
 	failSource = "kubernetes-mixin KubeClientErrors"
+	// allBarred creations of a scheduler, and none that succeeds, are no chance:
+	// in a namespace that is being deleted, a single one is refused too.
+	allBarred = 3
 )
 
 func clientErrors(p *checks.Pass, e *leases.Elected) {
-	for t, c := range judge.EachRunning(p, e, e.Client) {
+	itself := func(t collectors.Target, gap *collectors.Gap) bool { return refusedItself(p, e, t, gap) }
+	for t, c := range judge.EachRunningOr(p, e, e.Client, itself) {
 		if c.Total == 0 {
 			p.Nothing(t, "sent no request in the window")
 			continue
@@ -57,6 +61,10 @@ func clientErrors(p *checks.Pass, e *leases.Elected) {
 		}
 		if c.Forbidden > 0 {
 			why, marks = append(why, fmt.Sprintf("%.0f reads were forbidden (403)", c.Forbidden)), append(marks, "403")
+		}
+		if e == scheduler.Elected && c.Barred >= allBarred && c.Barred == c.Creations {
+			// Quotas and policies refuse no bindings and no events.
+			why, marks = append(why, fmt.Sprintf("all %.0f creations, of bindings and events, were forbidden (403)", c.Barred)), append(marks, "403", "may-not-bind")
 		}
 		if metrics.Exceeds(c.Total, failed, failWarn) {
 			why, marks = append(why, failures(c)), append(marks, "5xx")
@@ -74,11 +82,28 @@ func clientErrors(p *checks.Pass, e *leases.Elected) {
 			}
 		}
 		v.Saw(e.Client, "failed", checks.Percent(failed/c.Total), checks.Percent(failWarn), failSource).
-			Number("failed", failed/c.Total).Mark(marks...)
+			Number("failed", failed/c.Total).Number("unwelcome", (c.Unauth+c.Forbidden)/c.Total).Mark(marks...)
 		for _, code := range slices.Sorted(maps.Keys(c.Codes)) {
 			v.Saw(e.Client, "code "+code, fmt.Sprint(c.Codes[code]), "", "")
 		}
 	}
+}
+
+// refusedItself reports an instance that cannot even tell its numbers, because
+// the API server refuses to answer its question whether it may.
+func refusedItself(p *checks.Pass, e *leases.Elected, t collectors.Target, gap *collectors.Gap) bool {
+	what, code := "", ""
+	switch leases.RefusalOf(gap) {
+	case leases.Unknown:
+		what, code = "does not accept its credentials", "401"
+	case leases.Forbidden:
+		what, code = "forbids it even to ask who may read its metrics", "403"
+	default:
+		return false
+	}
+	p.Warn(t, "the API server %s (%s)", what, code).
+		Saw(e.Client, "answer", gap.Detail, "", "").Number("unwelcome", 1).Mark(code)
+	return true
 }
 
 func failures(c leases.Client) string {

@@ -19,6 +19,12 @@ func stopped(p *checks.Pass, e *leases.Elected, t collectors.Target) bool {
 // no answer because no container of it runs is out of scope. That it does not
 // run is for others to say. The check's Needs list f and e.Instances.
 func EachRunning[T any](p *checks.Pass, e *leases.Elected, f *collectors.Fact[T]) iter.Seq2[collectors.Target, T] {
+	return EachRunningOr(p, e, f, func(collectors.Target, *collectors.Gap) bool { return false })
+}
+
+// EachRunningOr is EachRunning for checks that can tell something from a gap,
+// too: those of which or returns true are dealt with.
+func EachRunningOr[T any](p *checks.Pass, e *leases.Elected, f *collectors.Fact[T], or func(collectors.Target, *collectors.Gap) bool) iter.Seq2[collectors.Target, T] {
 	return func(yield func(collectors.Target, T) bool) {
 		answers, gap := checks.All(p, f)
 		if gap != nil {
@@ -32,7 +38,7 @@ func EachRunning[T any](p *checks.Pass, e *leases.Elected, f *collectors.Fact[T]
 			case a.Gap == nil:
 			case stopped(p, e, a.Target):
 				p.Nothing(a.Target, "no container of it runs")
-			default:
+			case !or(a.Target, a.Gap):
 				p.Unknown(a.Target, a.Gap)
 			}
 		}

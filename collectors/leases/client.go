@@ -15,6 +15,8 @@ type Client struct {
 	Unauth    float64 // 401
 	Forbidden float64 // 403 to reads. Writes are refused with it for reasons of policy too: quota, pod security.
 	Refused   float64 // 403 to writes
+	Creations float64 // POST, whatever the answer
+	Barred    float64 // POST answered 403, of Refused
 	Codes     map[string]float64
 }
 
@@ -38,6 +40,8 @@ func (e *Elected) client() *collectors.Fact[Client] {
 				}
 				c.Total += n
 				c.Codes[code] = n
+				posts, _ := w.Delta(family, metrics.Eq("code", code), metrics.Eq("method", "POST"))
+				c.Creations += posts
 				switch {
 				case code == "<error>":
 					c.NoAnswer += n
@@ -49,6 +53,7 @@ func (e *Elected) client() *collectors.Fact[Client] {
 					reads, _ := w.Delta(family, metrics.Eq("code", code), metrics.Eq("method", "GET"))
 					c.Forbidden += reads
 					c.Refused += n - reads
+					c.Barred += posts
 				case len(code) == 3 && code[0] == '5':
 					c.Server += n
 				}

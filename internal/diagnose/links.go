@@ -7,6 +7,7 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/leases"
 )
 
 type ids = []checks.ID
@@ -109,22 +110,30 @@ var Links = []Link{
 		Because: "its controller is behind"},
 	{ID: "E39", Causes: ids{"kcm-client-errors"}, Effects: ids{"lease-expired", "lease-renew-slow", "scheduler-no-leader", "kcm-no-leader", "scheduler-down", "kcm-down", "scheduler-errors", "scheduler-throughput-zero", "kcm-queue-depth", "kcm-queue-latency", "kcm-retries-high"}, When: turnedOut,
 		Because: "the API server refuses nearly all that it asks"},
+	{ID: "E39c", Causes: ids{"client-cert-expiring"}, Effects: ids{"kcm-client-errors"}, When: expired,
+		Because: "certificates that clients come with have expired"},
+	{ID: "E39b", Causes: ids{"kcm-client-errors"}, Effects: ids{"scheduler-errors", "pod-pending-no-condition", "scheduler-throughput-zero", "scheduler-active-queue-backlog", "scheduler-pod-sli-latency"}, When: mayNotBind,
+		Because: "the scheduler may not bind pods, nor say why"},
 	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency"}, When: SamePlace,
 		Because: "its client waits for its own rate limit"},
 
 	// Admission webhooks stand before every write, extension API servers and
 	// conversion webhooks before discovery and lists.
-	{ID: "E32", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow"}, Effects: ids{"webhook-failing-closed", "webhook-fail-open"}, When: sameTarget,
+	{ID: "E32", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad"}, Effects: ids{"webhook-failing-closed", "webhook-fail-open"}, When: sameTarget,
 		Because: "the API server cannot call the webhook"},
 	{ID: "E32s", Causes: ids{"webhook-backend-missing"}, Effects: ids{"webhook-slow", "webhook-self-deadlock"}, When: sameTarget,
 		Because: "nobody answers behind its Service"},
-	{ID: "E33", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow", "webhook-failing-closed"}, Effects: ids{"replicaset-failedcreate"}, When: shares("webhook="),
+	{ID: "E32t", Causes: ids{"webhook-failing-closed", "webhook-fail-open"}, Effects: ids{"webhook-slow"}, When: sameTarget,
+		Because: "calls that are not answered take as long as they may"},
+	{ID: "E33", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-failing-closed"}, Effects: ids{"replicaset-failedcreate"}, When: shares("webhook="),
 		Because: "its pods are refused for want of this webhook"},
 	{ID: "E33d", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"deployment-not-progressing"}, When: shares("deployment="),
 		Because: "its ReplicaSet is refused pods"},
 	{ID: "E33r", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"kcm-retries-high"}, When: hasMark("queue=replicaset"),
 		Because: "what is refused is tried again"},
-	{ID: "E33e", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-slow", "webhook-failing-closed", "conversion-webhook-failing"}, Effects: ids{"apiserver-5xx-ratio"}, When: takesResource,
+	{ID: "E33c", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"kcm-client-errors"}, When: both(refusedByCall, hasMark("5xx")),
+		Because: "creating a pod is answered with an error while its webhook cannot be called"},
+	{ID: "E33e", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-failing-closed", "conversion-webhook-failing"}, Effects: ids{"apiserver-5xx-ratio"}, When: takesResource,
 		Because: "what the webhook takes in is answered with an error while it cannot be called"},
 	{ID: "E22", Causes: ids{"webhook-slow"}, Effects: ids{"apiserver-webhook-latency-gap", "apf-seats-exhausted", "apf-inflight-near-limit"}, When: Anywhere,
 		Because: "writes wait for the webhook"},
@@ -150,6 +159,8 @@ var Links = []Link{
 		Because: "the member does not answer"},
 	{ID: "G2", Causes: ids{"scheduler-down", "kcm-down"}, Gaps: true, When: silentPart,
 		Because: "the process does not answer"},
+	{ID: "G6", Causes: ids{"kcm-client-errors"}, Gaps: true, When: cannotTell,
+		Because: "it may not even ask who may read its metrics"},
 	{ID: "G3", Causes: ids{"apiserver-unreachable"}, Gaps: true, When: throughAPI,
 		Because: "it is asked through the API server"},
 	{ID: "G5", Causes: ids{"apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-latency", "apiserver-read-latency-slo", "apf-requests-rejected"}, Gaps: true, When: tooSlow,
@@ -194,6 +205,20 @@ func hasMark(m string) func(_, _ checks.Finding, _ View) Strength {
 		}
 		return No
 	}
+}
+
+// both fires where two predicates do, as weakly as the weaker.
+func both(a, b func(_, _ checks.Finding, _ View) Strength) func(_, _ checks.Finding, _ View) Strength {
+	return func(c, e checks.Finding, v View) Strength { return min(a(c, e, v), b(c, e, v)) }
+}
+
+// refusedByCall fires where the cause is a webhook that cannot be called, for
+// which the API server answers 500; what it refuses by itself, it answers 403.
+func refusedByCall(c, _ checks.Finding, _ View) Strength {
+	if c.Marked("by=webhook call") {
+		return CoOccurrence
+	}
+	return No
 }
 
 // takes fires where the webhook takes in writes of one of the resources.
@@ -322,6 +347,37 @@ func turnedOut(c, e checks.Finding, all View) Strength {
 		return No
 	}
 	return max(ofScheduler(c, e, all), ofControllers(c, e, all))
+}
+
+// expired fires where API servers meet expired certificates and a component is
+// not known to them. Whose certificates they are no metric tells.
+func expired(c, e checks.Finding, _ View) Strength {
+	if c.Marked("expired") && e.Marked("401") {
+		return CoOccurrence
+	}
+	return No
+}
+
+// cannotTell fires for gaps that consist of the refusal that the cause is about.
+func cannotTell(c, e checks.Finding, _ View) Strength {
+	if c.Target.Component == e.Target.Component && leases.RefusalOf(e.Gap) != leases.None {
+		return Direct
+	}
+	return No
+}
+
+// mayNotBind fires where every binding is forbidden to the scheduler, or so
+// much else that bindings will be, too.
+func mayNotBind(c, _ checks.Finding, _ View) Strength {
+	switch {
+	case c.Target.Component != collectors.Scheduler:
+		return No
+	case c.Marked("may-not-bind"):
+		return Direct
+	case c.Number("unwelcome") >= 0.5:
+		return CoOccurrence
+	}
+	return No
 }
 
 // named fires where each finding is of the component or of its lease.

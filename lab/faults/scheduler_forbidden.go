@@ -11,7 +11,7 @@ const schedulerRole = "system:kube-scheduler"
 
 var schedulerForbidden = Fault{
 	Name:  "scheduler-forbidden",
-	Doc:   "The schedulers have lost their rights: the binding of their role is gone. They run, are answered 403, and no pod is placed.",
+	Doc:   "The schedulers have lost their rights: the binding of their role is gone. One still leads, for a role of its own allows that, but each binding is answered 403.",
 	Want:  Problem{Check: "kcm-client-errors"},
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
@@ -21,10 +21,7 @@ var schedulerForbidden = Fault{
 		return deploy(ctx, lab, unscheduled, 2, "100m")
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
-		return cluster.Until(ctx, effectTimeout, "an expired lease and pods without a node", func(ctx context.Context) error {
-			if err := leaseExpired(ctx, lab, cluster.Scheduler); err != nil {
-				return err
-			}
+		return cluster.Until(ctx, effectTimeout, "pods without a node", func(ctx context.Context) error {
 			return pendingPod(ctx, lab, unscheduled, ignored, metav1.ConditionUnknown)
 		})
 	},

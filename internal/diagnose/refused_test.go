@@ -1,0 +1,66 @@
+package diagnose
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+)
+
+// refusedScheduler is a scheduler that the API server refuses, that share of
+// whose requests.
+func refusedScheduler(share float64, marks ...string) checks.Finding {
+	f := finding("kcm-client-errors", checks.Warning, "scheduler/cp-1", marks...)
+	f.Numbers = map[string]float64{"unwelcome": share}
+	return f
+}
+
+func TestARefusedComponentDoesNotRenewItsLease(t *testing.T) {
+	gap := finding("scheduler-errors", checks.Unknown, "scheduler/cp-1")
+	gap.Gap = collectors.Gapf(collectors.ServerError, `HTTP 500: "/metrics": Unauthorized`)
+	other := finding("etcd-apply-slow", checks.Unknown, "etcd/cp-1")
+	got := show(Diagnose([]checks.Finding{
+		finding("client-cert-expiring", checks.Warning, "apiserver/cp-1", "expired"),
+		refusedScheduler(1, "401"),
+		finding("lease-expired", checks.Critical, "leases/kube-system/kube-scheduler"),
+		finding("lease-expired", checks.Critical, "leases/kube-system/kube-controller-manager"),
+		gap, other,
+	}, Links))
+	want := `warning client-cert-expiring apiserver/cp-1
+  warning kcm-client-errors scheduler/cp-1
+    critical lease-expired leases/kube-system/kube-scheduler
+    unknown scheduler-errors scheduler/cp-1
+critical lease-expired leases/kube-system/kube-controller-manager
+unknown etcd-apply-slow etcd/cp-1
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+}
+
+func TestACertificateThatExpiredRefusesNobodyForItsRights(t *testing.T) {
+	d := Diagnose([]checks.Finding{finding("client-cert-expiring", checks.Warning, "apiserver/cp-1", "expired"), refusedScheduler(1, "403")}, Links)
+	if len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+}
+
+func TestAFewRefusalsExplainNoLostLease(t *testing.T) {
+	d := Diagnose([]checks.Finding{refusedScheduler(0.1, "403"), finding("lease-expired", checks.Critical, "leases/kube-system/kube-scheduler")}, Links)
+	if len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+}
+
+func TestASchedulerThatMayNotBindLeavesPods(t *testing.T) {
+	d := Diagnose([]checks.Finding{refusedScheduler(0, "may-not-bind"), finding("pod-pending-no-condition", checks.Critical, "pods")}, Links)
+	if len(d.Problems) != 1 || d.Problems[0].Root.Check != "kcm-client-errors" {
+		t.Error(show(d))
+	}
+	d = Diagnose([]checks.Finding{refusedScheduler(0.1, "403"), finding("pod-pending-no-condition", checks.Critical, "pods")}, Links)
+	if len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+}
