@@ -18,7 +18,14 @@ var kcmCertExpired = Fault{
 		}
 		return deploy(ctx, lab, unobserved, 2, "100m")
 	},
-	Wait: kcmForbidden.Wait,
+	Wait: func(ctx context.Context, lab *cluster.Lab) error {
+		return cluster.Until(ctx, effectTimeout, "an expired lease and a deployment that nobody looks at", func(ctx context.Context) error {
+			if err := leaseExpired(ctx, lab, cluster.ControllerManager); err != nil {
+				return err
+			}
+			return ignoredDeployment(ctx, lab, unobserved)
+		})
+	},
 	Heal: func(ctx context.Context, lab *cluster.Lab) error {
 		if err := expire(ctx, lab, cluster.ControllerManager, lab.Options.ControllerManagerKubeconfig, 1); err != nil {
 			return err
