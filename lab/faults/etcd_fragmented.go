@@ -27,7 +27,8 @@ var etcdFragmented = Fault{
 	Heal: freeSpace,
 }
 
-// fragmented waits until all databases are that large and mostly free pages.
+// fragmented waits until the first member's database is that large, and all are
+// mostly free pages. Databases with the same content differ in size.
 func fragmented(ctx context.Context, lab *cluster.Lab, size float64) error {
 	return cluster.Until(ctx, effectTimeout, "free pages", func(ctx context.Context) error {
 		for _, c := range lab.Options.Components(cluster.Etcd) {
@@ -36,7 +37,7 @@ func fragmented(ctx context.Context, lab *cluster.Lab, size float64) error {
 				return err
 			}
 			total, used := metrics["etcd_mvcc_db_total_size_in_bytes"], metrics["etcd_mvcc_db_total_size_in_use_in_bytes"]
-			if total < size || used > total/2 {
+			if c.Node == 0 && total < size || used > total/2 {
 				return fmt.Errorf("%s uses %.0f of %.0f bytes", c.Name(), used, total)
 			}
 		}

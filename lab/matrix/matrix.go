@@ -52,8 +52,7 @@ func (r Result) Right() bool { return r.Err == nil && len(r.Wrong) == 0 }
 func Run(ctx context.Context, c Config, list []faults.Fault) []Result {
 	m := &runner{Config: c}
 	defer func() {
-		// ctx may be what ended the run.
-		if err := m.down(context.WithoutCancel(ctx)); err != nil {
+		if err := m.down(ctx); err != nil {
 			fmt.Fprintln(c.Progress, err)
 		}
 	}()
@@ -124,7 +123,8 @@ func (m *runner) down(ctx context.Context) error {
 	}
 	dir := m.lab.Options.Dir
 	m.lab = nil
-	return cluster.Down(ctx, dir)
+	// What was begun is taken down, whatever ended the run.
+	return cluster.Down(context.WithoutCancel(ctx), dir)
 }
 
 func (m *runner) tell(r Result) {
