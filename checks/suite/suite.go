@@ -10,6 +10,7 @@ import (
 	"github.com/ktriage/ktriage/checks/controllers"
 	"github.com/ktriage/ktriage/checks/etcd"
 	"github.com/ktriage/ktriage/checks/leases"
+	"github.com/ktriage/ktriage/checks/logs"
 	"github.com/ktriage/ktriage/checks/namespaces"
 	"github.com/ktriage/ktriage/checks/pods"
 	"github.com/ktriage/ktriage/checks/scheduler"
@@ -24,6 +25,7 @@ var groups = [][]*checks.Check{
 	scheduler.All,
 	controllers.All,
 	leases.All,
+	logs.All,
 	pods.All,
 	namespaces.All,
 	webhooks.All,

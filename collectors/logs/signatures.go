@@ -31,15 +31,16 @@ type Signature struct {
 	Means     string // why it matters, sentences
 	Next      string // a command
 	NextTitle string
+	Changes   bool           // Next changes something
 	Any       []string       // parts of lines in lower case, one of which must be there
 	Match     *regexp.Regexp // must match too; may be nil
 	Not       []string       // parts of lines in lower case that make it another thing
 	Example   []string       // one line a part or form, for the page and for the tests
 }
 
-// of reports whether logs of the role are looked at. A log that does not say
+// Of reports whether logs of the role are looked at. A log that does not say
 // whose it is might be anyone's.
-func (s *Signature) of(r cluster.Role) bool { return s.Only == "" || r == "" || s.Only == r }
+func (s *Signature) Of(r cluster.Role) bool { return s.Only == "" || r == "" || s.Only == r }
 
 func (s *Signature) match(text, lower string) bool {
 	found := false
@@ -314,12 +315,18 @@ var Signatures = []Signature{
 		Next:  "kubectl get --raw /readyz?verbose", NextTitle: "see whether the instance is ready",
 		Any:     []string{"unexpected listandwatch error", "storage is (re)initializing", "watcher close due to unresponsiveness", "terminating all watchers from cacher"},
 		Example: []string{`W0102 03:04:05.000000       1 reflector.go:539] storage/cacher.go:/pods: failed to list *core.Pod: storage is (re)initializing`}},
-	{ID: "apiserver-log-too-large-rv", Component: collectors.APIServer, Severity: Note, // not in RULES.md; from kubernetes#94315 and #134343
-		Healthy: "no log tells of a server whose data is older than its client's", Words: "requests for a later version than the server has",
-		Means: "A client asks for a resourceVersion that the server has not reached. A gap of some revisions closes by itself; one that stays means that the client saw another store, as after a restore or behind an API server with other data. Kubernetes 1.34 logs \"Error getting keys\" of its own size statistics, which harms nothing.",
-		Next:  "etcdctl endpoint status --cluster -w table", NextTitle: "see whether all members are at one revision",
-		Any:     []string{"too large resource version"},
+	{ID: "apiserver-log-too-large-rv", Component: collectors.APIServer, Severity: Trouble, // not in RULES.md; from kubernetes#94315
+		Healthy: "no client logs that the server's data is older than its own", Words: "lists for a later version than the server has",
+		Means: "A client asks for a resourceVersion that the server has not reached. A gap of some revisions closes by itself; one that stays, as of 750 against 1, means that the client saw another store, as before a restore or behind an API server with other data: it does not recover until it is restarted.",
+		Next:  "etcdctl endpoint status --cluster -w table", NextTitle: "see whether all members are at one revision; if they are, restart the client",
+		Any: []string{"too large resource version"}, Not: []string{"error getting keys"},
 		Example: []string{`E0828 13:04:17.404984       6 reflector.go:178] x.go:237: Failed to list *v1.ReplicationController: Timeout: Too large resource version: 750, current: 1`}},
+	{ID: "apiserver-log-size-stats", Component: collectors.APIServer, Severity: Note, // not in RULES.md; from kubernetes#134343
+		Healthy: "no API server logs that it could not count its objects", Words: "counts of objects that failed",
+		Means: "Kubernetes 1.34 measures the size of objects a little ahead of its watch cache, and logs that it could not. It harms nothing.",
+		Next:  "kubectl version", NextTitle: "see whether a later patch is quiet",
+		Any:     []string{"error getting keys"},
+		Example: []string{`I0930 16:26:10.115049       1 stats.go:143] "Error getting keys" err="Timeout: Too large resource version: 24288, current: 24173"`}},
 	{ID: "apiserver-log-cache-inconsistent", Component: collectors.APIServer, Only: cluster.RoleAPIServer, Severity: Failure,
 		Healthy: "no API server logs a cache unlike etcd", Words: "caches found to differ from etcd",
 		Means: "The API server found that its watch cache differs from etcd: what it serves is wrong until the cache is filled anew.",
@@ -328,8 +335,8 @@ var Signatures = []Signature{
 		Example: []string{`E0102 03:04:05.000000       1 delegator.go:381] "Cache consistency check failed" group="" resource="pods"`}},
 	{ID: "apiserver-log-lease-watch", Component: collectors.APIServer, Only: cluster.RoleAPIServer, Severity: Trouble, Few: 3, // from kubernetes#85221
 		Healthy: "no API server refuses the next page of a list again and again", Words: "pages of a list that were refused with 400",
-		Means: "A client reads a list page by page, and the second page is refused every time: it never gets the list and works with old data. If it is the controller manager and the list is of leases, nodes turn NotReady although their kubelets are well; that it leads does not help.",
-		Next:  "kubectl -n kube-system delete pod -l component=kube-controller-manager", NextTitle: "let the client begin anew, which its next start does",
+		Means:   "A client reads a list page by page, and the second page is refused every time: it never gets the list and works with old data. If it is the controller manager and the list is of leases, nodes turn NotReady although their kubelets are well; that it leads does not help.",
+		Changes: true, Next: "kubectl -n kube-system delete pod -l component=kube-controller-manager", NextTitle: "let the client begin anew, which its next start does",
 		Any: []string{"continue="}, Match: regexp.MustCompile(`GET /\S*[?&]continue=\S* \(\S+\) 400 \[`),
 		Example: []string{`I1108 06:04:52.297772       1 httplog.go:90] GET /apis/coordination.k8s.io/v1/leases?continue=eyJ2IjoibWV0YS5rOHMuaW8vdjEi&limit=500&resourceVersion=15934785: (722.845µs) 400 [kube-controller-manager/v1.18.0 (linux/amd64) kubernetes/62f66ea/shared-informers [::1]:40694]`}},
 	{ID: "apiserver-log-readyz", Component: collectors.APIServer, Only: cluster.RoleAPIServer, Severity: Trouble, Few: 3,
@@ -398,8 +405,8 @@ var Signatures = []Signature{
 		Example: []string{`I0102 03:04:05.000000       1 request.go:700] Waited for 5.02s due to client-side throttling, not priority and fairness, request: GET:https://10.96.0.1:443/api/v1/pods`}},
 	{ID: "sched-cache", Component: collectors.Scheduler, Severity: Trouble, // from kubernetes#69926
 		Healthy: "no scheduler logs an event that it drops", Words: "events that the scheduler dropped",
-		Means: "The scheduler met the end of an object that it did not see go, and dropped it: what it believes to be used on the nodes drifts up, and pods wait for room that there is. A restart of the scheduler clears it. Known of Kubernetes 1.8.",
-		Next:  "kubectl -n kube-system delete pod -l component=kube-scheduler", NextTitle: "let it read everything anew",
+		Means:   "The scheduler met the end of an object that it did not see go, and dropped it: what it believes to be used on the nodes drifts up, and pods wait for room that there is. A restart of the scheduler clears it. Known of Kubernetes 1.8.",
+		Changes: true, Next: "kubectl -n kube-system delete pod -l component=kube-scheduler", NextTitle: "let it read everything anew",
 		Any: []string{"unable to handle object in"}, Match: regexp.MustCompile(`unable to handle object in \S*ConfigFactory.*DeletedFinalStateUnknown`),
 		Example: []string{`E1017 13:33:39.871893   21493 factory.go:166] unable to handle object in *factory.ConfigFactory: cache.DeletedFinalStateUnknown`}},
 	{ID: "sched-error", Component: collectors.Scheduler, Severity: Trouble, Few: 3,

@@ -86,14 +86,14 @@ func (r *Reader) Add(b []byte) {
 		if r.log.First.IsZero() || l.At.Before(r.log.First) {
 			r.log.First = l.At
 		}
-		if l.At.After(r.log.Last) {
+		if r.log.Last.IsZero() || l.At.After(r.log.Last) {
 			r.log.Last = l.At
 		}
 	}
 	lower := strings.ToLower(l.Text)
 	for i := range Signatures {
 		s := &Signatures[i]
-		if s.of(r.role()) && s.match(l.Text, lower) {
+		if s.Of(r.role()) && s.match(l.Text, lower) {
 			r.hit(s, l)
 		}
 	}
@@ -118,7 +118,7 @@ func (r *Reader) hit(s *Signature, l Line) {
 		if h.First.IsZero() || l.At.Before(h.First) {
 			h.First = l.At
 		}
-		if l.At.After(h.Last) {
+		if h.Last.IsZero() || l.At.After(h.Last) {
 			h.Last = l.At
 		}
 	}
