@@ -137,6 +137,12 @@ func (c *Collection) want(p *pending, todo []*exchange, due func(Request) bool) 
 				continue
 			}
 			e.users = append(e.users, u)
+			if !e.begun {
+				e.req.Urgency = max(e.req.Urgency, p.urgency)
+				if r.Sample != Once {
+					e.req.Urgency = max(e.req.Urgency, 1)
+				}
+			}
 			p.open++
 		}
 	}

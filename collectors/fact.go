@@ -70,6 +70,7 @@ type Any interface {
 	Name() string
 	Describe() string
 	Requires() []Any
+	asks() bool
 	prepare(*Snapshot) job
 }
 
@@ -78,6 +79,8 @@ func (f *Fact[T]) Name() string { return f.ID }
 
 // Describe returns the fact's Doc.
 func (f *Fact[T]) Describe() string { return f.Doc }
+
+func (f *Fact[T]) asks() bool { return f.Ask != nil }
 
 // Requires returns the facts that f is made from.
 func (f *Fact[T]) Requires() []Any { return f.Needs }

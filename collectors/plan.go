@@ -7,6 +7,7 @@ type pending struct {
 	fact  Any
 	needs map[string]bool // all facts that it is made from, however indirectly
 
+	urgency int        // how many facts are asked by what it says, however indirectly
 	unknown int        // how many of those that it needs itself are not known yet
 	waiting []*pending // those that need this one themselves
 	late    bool       // it is derived from what is known only after the window
@@ -46,6 +47,14 @@ func plan(facts []Any) []*pending {
 	}
 	for _, f := range facts {
 		visit(f)
+	}
+	for _, p := range all {
+		if !p.fact.asks() {
+			continue
+		}
+		for name := range p.needs {
+			all[name].urgency++
+		}
 	}
 	return ready
 }

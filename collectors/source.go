@@ -49,11 +49,13 @@ type Request struct {
 	Sample Sample
 	Want   []metrics.Select // of a Scrape; not part of what the request is
 
-	// Page is the token of a list's page, and After how long after its First
-	// request a Last one is made. Collect sets them; they are no part of what
+	// Page is the token of a list's page, After how long after its First
+	// request a Last one is made, and Urgency how much cannot be asked before
+	// the answer is there: facts, and the Last to a First. Collect sets them; they are no part of what
 	// the request is.
-	Page  string
-	After time.Duration
+	Page    string
+	After   time.Duration
+	Urgency int
 }
 
 // Key identifies the request in a run and in a recording. Facts whose requests

@@ -31,7 +31,7 @@ type Access struct {
 var HowReached = &collectors.Fact[Access]{
 	ID:      "etcd.access",
 	Doc:     "which endpoints and client certificate this run has for etcd",
-	Needs:   []collectors.Any{cluster.Instances},
+	Needs:   []collectors.Any{cluster.WhatKind, cluster.Instances},
 	Targets: collectors.Single(Cluster),
 	Ask: func(s *collectors.Snapshot, _ collectors.Target) []collectors.Request {
 		u := "config:/etcd"

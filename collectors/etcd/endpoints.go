@@ -28,7 +28,7 @@ type listed struct {
 var memberLists = &collectors.Fact[listing]{
 	ID:    "etcd.member-lists",
 	Doc:   "the member list, as each endpoint that is known beforehand gives it",
-	Needs: []collectors.Any{HowReached, cluster.Instances},
+	Needs: []collectors.Any{HowReached, cluster.WhatKind, cluster.Instances},
 	Targets: func(s *collectors.Snapshot) ([]collectors.Target, error) {
 		var out []collectors.Target
 		for _, e := range endpoints(s) {

@@ -56,7 +56,7 @@ func (m Membership) Quorum() int { return m.Voters()/2 + 1 }
 var Members = &collectors.Fact[Membership]{
 	ID:      "etcd.members",
 	Doc:     "who belongs to the etcd cluster",
-	Needs:   []collectors.Any{memberLists, HowReached, cluster.Instances, cluster.NodeSummary},
+	Needs:   []collectors.Any{memberLists, HowReached, cluster.WhatKind, cluster.Instances, cluster.NodeSummary},
 	Targets: collectors.Single(Cluster),
 	Derive: func(s *collectors.Snapshot, _ collectors.Target) (Membership, error) {
 		pods, podGap := cluster.InRole(s, cluster.RoleEtcd)

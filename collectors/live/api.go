@@ -10,13 +10,18 @@ import (
 	"time"
 
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/objects"
 )
 
 // acceptFor is what kind of body is asked for.
-func acceptFor(v collectors.Verb) string {
-	switch v {
+func acceptFor(r collectors.Request) string {
+	switch r.Verb {
 	case collectors.List:
-		return "application/vnd.kubernetes.protobuf, application/json"
+		_, path, _ := strings.Cut(r.URL, ":")
+		if k, ok := objects.ForPath(path); ok {
+			return k.Accept()
+		}
+		return objects.JSON
 	case collectors.Scrape:
 		return "text/plain;version=0.0.4"
 	}
@@ -31,10 +36,10 @@ const (
 )
 
 // askKube answers kube:/path.
-func (s *Source) askKube(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) askKube(ctx context.Context, a attempt, u *url.URL) (*collectors.Reply, *collectors.Gap) {
 	k, gap := s.kube()
 	if gap != nil {
-		return nil, &collectors.Gap{Reason: gap.Reason, Detail: way + ": " + gap.Detail, Remedy: gap.Remedy}
+		return nil, &collectors.Gap{Reason: gap.Reason, Detail: a.way + ": " + gap.Detail, Remedy: gap.Remedy}
 	}
 	target := *k.base
 	target.Path = strings.TrimSuffix(k.base.Path, "/") + u.Path
@@ -43,16 +48,16 @@ func (s *Source) askKube(ctx context.Context, r collectors.Request, way string, 
 		target.RawPath = strings.TrimSuffix(k.base.EscapedPath(), "/") + u.RawPath
 	}
 	target.RawQuery = u.RawQuery
-	return s.askAPI(ctx, r, way, fmt.Sprintf("%s at %s", way, k.addr), k.breakerKey(), k.rt, &target)
+	return s.askAPI(ctx, a, fmt.Sprintf("%s at %s", a.way, k.addr), k.breakerKey(), k.rt, &target)
 }
 
 // askAPI asks an API server, page by page if it is a list.
-func (s *Source) askAPI(ctx context.Context, r collectors.Request, way, who, addr string, rt http.RoundTripper, target *url.URL) (*collectors.Reply, *collectors.Gap) {
-	page := r.Page
+func (s *Source) askAPI(ctx context.Context, a attempt, who, addr string, rt http.RoundTripper, target *url.URL) (*collectors.Reply, *collectors.Gap) {
+	page := a.Page
 	resumed := false
 	for throttled := 0; ; {
 		u := *target
-		if r.Verb == collectors.List {
+		if a.Verb == collectors.List {
 			q := u.Query()
 			q.Set("limit", strconv.Itoa(collectors.PageLimit()))
 			if page != "" {
@@ -60,53 +65,53 @@ func (s *Source) askAPI(ctx context.Context, r collectors.Request, way, who, add
 			}
 			u.RawQuery = q.Encode()
 		}
-		req, err := newRequest(u.String(), acceptFor(r.Verb))
+		req, err := newRequest(u.String(), acceptFor(a.Request))
 		if err != nil {
 			return nil, collectors.Gapf(collectors.Bug, "%s: %v", who, err)
 		}
-		a, gap := s.exchange(ctx, who, addr, rt, req)
+		got, gap := s.exchange(ctx, who, addr, rt, req, a)
 		if gap != nil {
 			return nil, gap
 		}
 		switch {
-		case a.StatusCode == http.StatusTooManyRequests && throttled < retries:
+		case got.StatusCode == http.StatusTooManyRequests && throttled < retries:
 			throttled++
-			a.drop()
-			if err := pause(ctx, retryAfter(a.Header)); err != nil {
+			got.drop()
+			if err := pause(ctx, retryAfter(got.Header)); err != nil {
 				return nil, stopped(ctx, stageWaiting).gap(who)
 			}
 			continue
-		case a.StatusCode == http.StatusGone && page != "" && !resumed:
+		case got.StatusCode == http.StatusGone && page != "" && !resumed:
 			// The list changed too long ago. The server may let the rest be
 			// read as it is now: better than nothing, and no list that
 			// ktriage reads needs one moment for all of its objects.
-			st, _ := readStatus(a)
+			st, _ := readStatus(got)
 			if st.Continue == "" {
-				return nil, statusGap(who, a.StatusCode, st.Message)
+				return nil, statusGap(who, got.StatusCode, st.Message)
 			}
 			page, resumed = st.Continue, true
 			continue
 		}
-		return answerOfAPI(r, way, who, a, u.Path)
+		return answerOfAPI(a, who, got, u.Path)
 	}
 }
 
-func answerOfAPI(r collectors.Request, way, who string, a *answer, path string) (*collectors.Reply, *collectors.Gap) {
-	reply, gap := judge(who, r.Verb, a)
+func answerOfAPI(a attempt, who string, got *answer, path string) (*collectors.Reply, *collectors.Gap) {
+	reply, gap := judge(who, a.Verb, got)
 	if gap != nil {
 		switch gap.Reason {
 		case collectors.Unauthorized:
 			gap.Remedy = "the credentials of the kubeconfig were not accepted: have they expired?"
 		case collectors.Forbidden:
-			gap.Remedy = grant(r.Verb, path)
+			gap.Remedy = grant(a.Verb, path)
 		case collectors.ServerError:
-			if a.StatusCode == http.StatusTooManyRequests {
+			if got.StatusCode == http.StatusTooManyRequests {
 				gap.Detail += fmt.Sprintf(" (after %d tries)", retries+1)
 			}
 		}
 		return nil, gap
 	}
-	reply.From = way
+	reply.From = a.way
 	return reply, nil
 }
 

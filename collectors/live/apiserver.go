@@ -21,18 +21,18 @@ const inCluster = "kubernetes.default.svc"
 
 // askAPIServer answers apiserver://host:port/path: one instance, past the load
 // balancer, over connections that no other instance shares.
-func (s *Source) askAPIServer(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) askAPIServer(ctx context.Context, a attempt, u *url.URL) (*collectors.Reply, *collectors.Gap) {
 	k, gap := s.kube()
 	if gap != nil {
-		return nil, &collectors.Gap{Reason: gap.Reason, Detail: way + ": " + gap.Detail, Remedy: gap.Remedy}
+		return nil, &collectors.Gap{Reason: gap.Reason, Detail: a.way + ": " + gap.Detail, Remedy: gap.Remedy}
 	}
 	rt, err := s.transports.get("apiserver "+u.Host, func() (http.RoundTripper, error) { return s.instance(k, u.Hostname()) })
 	if err != nil {
-		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", way, err)
+		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", a.way, err)
 	}
 	target := *u
 	target.Scheme, target.User = "https", nil
-	reply, gap := s.askAPI(ctx, r, way, way, "apiserver "+u.Host, rt, &target)
+	reply, gap := s.askAPI(ctx, a, a.way, "apiserver "+u.Host, rt, &target)
 	if gap != nil && k.tls.InsecureSkipVerify && (gap.Reason == collectors.Unauthorized || gap.Reason == collectors.Forbidden) {
 		gap.Remedy = "put the cluster's CA into the kubeconfig: with insecure-skip-tls-verify no token is sent to an address that the cluster named"
 	}

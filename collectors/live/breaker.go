@@ -29,29 +29,53 @@ const (
 // lets the second look of a run find an address that came back.
 const cooldown = 5 * time.Second
 
+// A service is one kind of answers of a server. One kind may hang while another
+// comes: an API server without a store still tells its version and metrics.
+type service string
+
+const (
+	itself  service = "itself"    // what it answers out of its own memory
+	itStore service = "its store" // what it has to read first
+)
+
+// storeSilencesToOpen is silencesToOpen for a store. If that many reads of it
+// hang, so does the next.
+const storeSilencesToOpen = 4
+
 // A breaker remembers which addresses are dead, so that not each of the
 // requests to one burns its timeout.
 type breaker struct {
 	mu   sync.Mutex
 	down map[string]*outage
+	up   map[string]bool // what answered, and has not been silent since
 	now  func() time.Time
 }
 
 type outage struct {
-	dials, silences int
-	last            failure
-	tried           time.Time
+	dials    int
+	silences map[service]int
+	last     failure
+	tried    time.Time
 }
 
-func newBreaker() *breaker { return &breaker{down: map[string]*outage{}, now: time.Now} }
+func newBreaker() *breaker {
+	return &breaker{down: map[string]*outage{}, up: map[string]bool{}, now: time.Now}
+}
+
+// isUp reports whether the last that was heard of the address is an answer.
+func (b *breaker) isUp(addr string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.up[addr]
+}
 
 // open reports whether the address is taken for dead and need not be tried,
 // and why.
-func (b *breaker) open(addr string) (failure, bool) {
+func (b *breaker) open(addr string, of service) (failure, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.down[addr]
-	if o == nil || o.dials < dialsToOpen && o.silences < silencesToOpen {
+	if o == nil || o.dials < dialsToOpen && o.silences[itself] < silencesToOpen && (of != itStore || o.silences[itStore] < storeSilencesToOpen) {
 		return failure{}, false
 	}
 	if b.now().Sub(o.tried) >= cooldown {
@@ -59,37 +83,49 @@ func (b *breaker) open(addr string) (failure, bool) {
 		return failure{}, false
 	}
 	f := o.last
-	f.words = fmt.Sprintf("%s (not tried again after %d failures in a row)", f.words, o.dials+o.silences)
+	f.words = fmt.Sprintf("%s (not tried again after %d failures in a row)", f.words, o.dials+o.silences[itself]+o.silences[itStore])
 	return f, true
 }
 
-// answers remembers that the address answered.
-func (b *breaker) answers(addr string) {
+// answers remembers that the address answered. A store that does is behind a
+// server that does.
+func (b *breaker) answers(addr string, of service) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.down, addr)
+	b.up[addr] = true
+	o := b.down[addr]
+	if o == nil {
+		return
+	}
+	o.dials, o.silences[itself] = 0, 0
+	if of == itStore || o.silences[itStore] == 0 {
+		delete(b.down, addr)
+	}
 }
 
 // fails remembers how an attempt at the address failed.
-func (b *breaker) fails(addr string, f failure) {
+func (b *breaker) fails(addr string, of service, f failure) {
 	switch f.how {
 	case ourselves:
 		return
 	case answered:
-		b.answers(addr)
+		b.answers(addr, of)
 		return
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.down[addr]
 	if o == nil {
-		o = &outage{}
+		o = &outage{silences: map[service]int{}}
 		b.down[addr] = o
 	}
 	if f.how == notReached {
 		o.dials++
 	} else {
-		o.silences++
+		o.silences[of]++
+	}
+	if of == itself || f.how == notReached {
+		delete(b.up, addr)
 	}
 	o.last, o.tried = f, b.now()
 }

@@ -64,6 +64,13 @@ const (
 	defaultBurst          = 20
 )
 
+// connectWithin is how much of the time until an answer a connection may take.
+// Less of it than for an answer shows that nobody is there: neither TCP nor TLS
+// has to wait for a store.
+func (c Config) connectWithin(answer time.Duration) time.Duration {
+	return min(answer, c.RequestTimeout*3/5)
+}
+
 func (c Config) withDefaults() Config {
 	c.RequestTimeout = cmp.Or(c.RequestTimeout, defaultRequestTimeout)
 	c.BodyTimeout = cmp.Or(c.BodyTimeout, defaultBodyTimeout)

@@ -17,17 +17,17 @@ import (
 const etcdRemedy = "give a client certificate for etcd: --etcd-cacert, --etcd-cert and --etcd-key, or run on a control-plane node as root"
 
 // askEtcd answers etcd://host:port/…: gRPC to a Call, HTTP to the rest.
-func (s *Source) askEtcd(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) askEtcd(ctx context.Context, a attempt, u *url.URL) (*collectors.Reply, *collectors.Gap) {
 	access := s.etcd.current(s.config)
 	plain := access.isPlain(u.Host)
 	if !plain && access.tls == nil {
 		return nil, (&collectors.Gap{
 			Reason: collectors.Forbidden,
-			Detail: fmt.Sprintf("%s: no client certificate for etcd: %s", way, strings.Join(access.tried, "; ")),
+			Detail: fmt.Sprintf("%s: no client certificate for etcd: %s", a.way, strings.Join(access.tried, "; ")),
 		}).With(etcdRemedy)
 	}
-	if r.Verb == collectors.Call {
-		return s.callEtcd(ctx, way, u, access, plain)
+	if a.Verb == collectors.Call {
+		return s.callEtcd(ctx, a, u, access, plain)
 	}
 	target := *u
 	target.Scheme = "https"
@@ -38,35 +38,35 @@ func (s *Source) askEtcd(ctx context.Context, r collectors.Request, way string, 
 		return &http.Transport{DialContext: s.dial, TLSClientConfig: access.tls.Clone(), MaxIdleConnsPerHost: 2, TLSHandshakeTimeout: 2 * s.config.RequestTimeout}, nil
 	})
 	if err != nil {
-		return nil, collectors.Gapf(collectors.Bug, "%s: %v", way, err)
+		return nil, collectors.Gapf(collectors.Bug, "%s: %v", a.way, err)
 	}
-	return s.askHTTP(ctx, r, way, "etcd "+u.Host, rt, &target, access.withRemedy)
+	return s.askHTTP(ctx, a, "etcd "+u.Host, rt, &target, access.withRemedy)
 }
 
 // askPlain answers http://host:port/path, without any credentials.
-func (s *Source) askPlain(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) askPlain(ctx context.Context, a attempt, u *url.URL) (*collectors.Reply, *collectors.Gap) {
 	rt, err := s.transports.get("http "+u.Host, func() (http.RoundTripper, error) {
 		return &http.Transport{DialContext: s.dial, MaxIdleConnsPerHost: 2}, nil
 	})
 	if err != nil {
-		return nil, collectors.Gapf(collectors.Bug, "%s: %v", way, err)
+		return nil, collectors.Gapf(collectors.Bug, "%s: %v", a.way, err)
 	}
 	target := *u
 	target.User = nil
-	return s.askHTTP(ctx, r, way, "http "+u.Host, rt, &target, nil)
+	return s.askHTTP(ctx, a, "http "+u.Host, rt, &target, nil)
 }
 
 // askHTTP asks something that speaks HTTP and is not the Kubernetes API.
-func (s *Source) askHTTP(ctx context.Context, r collectors.Request, way, addr string, rt http.RoundTripper, target *url.URL, remedy func(*collectors.Gap) *collectors.Gap) (*collectors.Reply, *collectors.Gap) {
-	req, err := newRequest(target.String(), acceptFor(r.Verb))
+func (s *Source) askHTTP(ctx context.Context, a attempt, addr string, rt http.RoundTripper, target *url.URL, remedy func(*collectors.Gap) *collectors.Gap) (*collectors.Reply, *collectors.Gap) {
+	req, err := newRequest(target.String(), acceptFor(a.Request))
 	if err != nil {
-		return nil, collectors.Gapf(collectors.Bug, "%s: %v", way, err)
+		return nil, collectors.Gapf(collectors.Bug, "%s: %v", a.way, err)
 	}
 	req.Header.Set("User-Agent", "ktriage/"+s.config.Version)
-	a, gap := s.exchange(ctx, way, addr, rt, req)
+	got, gap := s.exchange(ctx, a.way, addr, rt, req, a)
 	if gap == nil {
 		var reply *collectors.Reply
-		if reply, gap = judge(way, r.Verb, a); gap == nil {
+		if reply, gap = judge(a.way, a.Verb, got); gap == nil {
 			return reply, nil
 		}
 	}
@@ -92,47 +92,47 @@ func (a etcdAccess) withRemedy(g *collectors.Gap) *collectors.Gap {
 }
 
 // callEtcd makes one remote procedure call to one member.
-func (s *Source) callEtcd(ctx context.Context, way string, u *url.URL, access etcdAccess, plain bool) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) callEtcd(ctx context.Context, a attempt, u *url.URL, access etcdAccess, plain bool) (*collectors.Reply, *collectors.Gap) {
 	call, err := etcdCall(strings.TrimPrefix(u.Path, "/"), u.Query())
 	if err != nil {
-		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", way, err)
+		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", a.way, err)
 	}
 	addr := "etcd " + u.Host
-	if f, dead := s.breaker.open(addr); dead {
-		return nil, access.withRemedy(f.gap(way))
+	if f, dead := s.breaker.open(addr, itself); dead {
+		return nil, access.withRemedy(f.gap(a.way))
 	}
-	release, err := s.limit.acquire(ctx)
+	release, err := s.limit.acquire(ctx, a.Urgency)
 	if err != nil {
-		return nil, stopped(ctx, stageStart).gap(way)
+		return nil, stopped(ctx, stageStart).gap(a.way)
 	}
 	defer release()
 	m, err := s.etcd.member(s, u.Host, access, plain)
 	if err != nil {
-		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", way, err)
+		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", a.way, err)
 	}
-	inner, cancel := context.WithTimeoutCause(ctx, s.config.RequestTimeout, errNoAnswer)
+	inner, cancel := context.WithTimeoutCause(ctx, a.within, &lateError{a.within})
 	defer cancel()
-	if err := m.connect(inner); err != nil {
+	if err := m.connect(inner, a.connect); err != nil {
 		s.etcd.drop(m) // gRPC would wait before it tries again; a later request shall not
 		if m.link.stage() == stageWaiting && !plain {
 			err = s.afterHandshake(inner, u.Host, access.tls, err)
 		}
-		f := explain(ctx, err, m.link.stage(), s.config.RequestTimeout)
-		s.breaker.fails(addr, f)
-		return nil, access.withRemedy(f.gap(way))
+		f := explain(ctx, err, m.link.stage(), a.within)
+		s.breaker.fails(addr, itself, f)
+		return nil, access.withRemedy(f.gap(a.way))
 	}
 	began := time.Now()
 	resp, err := call(inner, m.conn())
 	at := time.Now()
 	if err != nil {
-		f := explainRPC(ctx, err, m.link, s.config.RequestTimeout)
-		s.breaker.fails(addr, f)
-		return nil, access.withRemedy(f.gap(way))
+		f := explainRPC(ctx, err, m.link, a.within)
+		s.breaker.fails(addr, itself, f)
+		return nil, access.withRemedy(f.gap(a.way))
 	}
-	s.breaker.answers(addr)
+	s.breaker.answers(addr, itself)
 	body, err := json.Marshal(resp)
 	if err != nil {
-		return nil, collectors.Gapf(collectors.Bug, "%s: %v", way, err)
+		return nil, collectors.Gapf(collectors.Bug, "%s: %v", a.way, err)
 	}
-	return &collectors.Reply{At: at, Elapsed: at.Sub(began), From: way, Media: "application/json", Body: io.NopCloser(bytes.NewReader(body))}, nil
+	return &collectors.Reply{At: at, Elapsed: at.Sub(began), From: a.way, Media: "application/json", Body: io.NopCloser(bytes.NewReader(body))}, nil
 }

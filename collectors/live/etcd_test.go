@@ -207,7 +207,7 @@ func TestEtcdThatIsNotThere(t *testing.T) {
 		words      string
 	}{
 		{"nothing listens", deadAddr(t), collectors.Unreachable, "connection refused: nothing listens there"},
-		{"it is frozen", muteAddr(t), collectors.Timeout, "connected, but TLS was not agreed on within 500ms"},
+		{"it is frozen", muteAddr(t), collectors.Timeout, "connected, but TLS was not agreed on within 300ms"},
 		{"it is no etcd", web.addr(), collectors.Absent, "has no such call"},
 		{"it is not even TLS", strings.TrimPrefix(plain.URL, "http://"), collectors.Unreachable, "does not speak TLS"},
 	} {

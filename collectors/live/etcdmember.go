@@ -121,7 +121,9 @@ const maxMember = 16 << 20
 
 // connect waits until the connection stands. Its error is that of the last
 // attempt, which gRPC itself shows as text only.
-func (m *member) connect(ctx context.Context) error {
+func (m *member) connect(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, within, &lateError{within})
+	defer cancel()
 	for {
 		st := m.conn().GetState()
 		switch st {

@@ -38,22 +38,28 @@ func (a *answer) reply(from string) *collectors.Reply {
 //
 // The address is whose failures are remembered; way is what gaps call the
 // request. Closing the answer's body ends the exchange.
-func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTripper, req *http.Request) (*answer, *collectors.Gap) {
-	if f, dead := s.breaker.open(addr); dead {
+func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTripper, req *http.Request, a attempt) (*answer, *collectors.Gap) {
+	if f, dead := s.breaker.open(addr, serviceOf(a)); dead {
 		return nil, f.gap(way)
 	}
-	release, err := s.limit.acquire(ctx)
+	release, err := s.limit.acquire(ctx, a.Urgency)
 	if err != nil {
 		return nil, stopped(ctx, stageStart).gap(way)
 	}
 	inner, cancel := context.WithCancelCause(ctx)
 	t := &trace{began: time.Now()}
-	timer := time.AfterFunc(s.config.RequestTimeout, func() { cancel(errNoAnswer) })
+	timer := time.AfterFunc(a.within, func() { cancel(&lateError{a.within}) })
+	connecting := time.AfterFunc(a.connect, func() {
+		if at := t.stage(); at != stageStart && at != stageWaiting {
+			cancel(&lateError{a.connect})
+		}
+	})
+	defer connecting.Stop()
 
 	resp, err := roundTrip(inner, rt, req.WithContext(httptrace.WithClientTrace(inner, t.hooks())))
 	if err == nil && !timer.Stop() {
 		resp.Body.Close()
-		err = errNoAnswer
+		err = &lateError{a.within}
 	}
 	if err != nil {
 		if cause := context.Cause(inner); cause != nil {
@@ -62,11 +68,11 @@ func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTr
 		timer.Stop()
 		cancel(errClosed)
 		release()
-		f := explain(ctx, err, t.stage(), s.config.RequestTimeout)
-		s.breaker.fails(addr, f)
+		f := explain(ctx, err, t.stage(), a.within)
+		s.breaker.fails(addr, serviceOf(a), f)
 		return nil, f.gap(way)
 	}
-	s.breaker.answers(addr)
+	s.breaker.answers(addr, serviceOf(a))
 	timer = time.AfterFunc(s.config.BodyTimeout, func() { cancel(errTooLong) })
 	resp.Body = &body{
 		body: resp.Body, outer: ctx, inner: inner, way: way, timeout: s.config.BodyTimeout,
@@ -78,6 +84,15 @@ func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTr
 	}
 	at, elapsed := t.answered()
 	return &answer{Response: resp, at: at, elapsed: elapsed}, nil
+}
+
+// serviceOf says what has to work for an attempt to be answered. Objects are
+// read from the store.
+func serviceOf(a attempt) service {
+	if a.Verb == collectors.List {
+		return itStore
+	}
+	return itself
 }
 
 // grace is how long a round trip may take to notice that its context is done.

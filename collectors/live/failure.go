@@ -18,10 +18,14 @@ import (
 
 // Why a request of ours ended before its time.
 var (
-	errNoAnswer = errors.New("no answer in time")
-	errTooLong  = errors.New("reply not complete in time")
-	errClosed   = errors.New("reply closed")
+	errTooLong = errors.New("reply not complete in time")
+	errClosed  = errors.New("reply closed")
 )
+
+// A lateError says that what had to happen did not, within that time.
+type lateError struct{ within time.Duration }
+
+func (e *lateError) Error() string { return fmt.Sprintf("nothing within %s", e.within) }
 
 // errKubelet is why a certificate that the cluster's CA signed does not count.
 var errKubelet = errors.New("the certificate is a kubelet's")
@@ -56,8 +60,12 @@ func explain(ctx context.Context, err error, at stage, timeout time.Duration) fa
 	if ctx.Err() != nil {
 		return stopped(ctx, at)
 	}
-	var late net.Error
-	if errors.Is(err, errNoAnswer) || errors.As(err, &late) && late.Timeout() {
+	var late *lateError
+	if errors.As(err, &late) {
+		return timedOut(at, late.within)
+	}
+	var netErr net.Error
+	if errors.As(err, &netErr) && netErr.Timeout() {
 		return timedOut(at, timeout)
 	}
 	if f, ok := explainTLS(err); ok {

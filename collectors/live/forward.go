@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"net/url"
 	"strings"
-	"sync"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	constants "k8s.io/apimachinery/pkg/util/portforward"
@@ -28,80 +29,13 @@ type forwardError struct {
 
 func (e *forwardError) Error() string { return e.words }
 
-// A tunnel is the port-forward connection to one pod. It carries any number of
-// connections to the pod's ports, and nothing listens on this machine.
-type tunnel struct {
-	dialing chan struct{} // holds one while the connection is being made
-	mu      sync.Mutex
-	conn    httpstream.Connection
-	next    int // the number of the last connection
-}
-
-// tunnels keeps the tunnels of a run by pod.
-type tunnels struct {
-	mu sync.Mutex
-	m  map[string]*tunnel
-}
-
-func newTunnels() *tunnels { return &tunnels{m: map[string]*tunnel{}} }
-
-func (t *tunnels) to(pod string) *tunnel {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.m[pod] == nil {
-		t.m[pod] = &tunnel{dialing: make(chan struct{}, 1)}
-	}
-	return t.m[pod]
-}
-
-func (t *tunnels) close() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for _, x := range t.m {
-		x.drop(nil)
-	}
-}
-
-// drop closes the connection if it is still the given one, or whichever it is.
-func (t *tunnel) drop(c httpstream.Connection) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.conn != nil && (c == nil || c == t.conn) {
-		t.conn.Close()
-		t.conn = nil
-	}
-}
-
-// connection returns the connection that stands, and the number of the next
-// stream pair in it.
-func (t *tunnel) connection() (httpstream.Connection, int) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.conn == nil {
-		return nil, 0
-	}
-	select {
-	case <-t.conn.CloseChan():
-		t.conn = nil
-		return nil, 0
-	default:
-	}
-	t.next++
-	return t.conn, t.next
-}
-
-// forward opens a connection to a port of a pod.
+// forward opens a connection to a port of a pod. The request that wants it has
+// its turn already, so that the tunnel, should it have closed, takes no other.
 func (s *Source) forward(ctx context.Context, k *kube, p podPort) (net.Conn, error) {
-	// The context brings hooks that watch this connection. They must not take
-	// the one to the API server for it, so another context goes on, which ends
-	// when this does.
-	inner, cancel := context.WithTimeoutCause(context.Background(), s.config.RequestTimeout, errNoAnswer)
-	defer cancel()
-	defer context.AfterFunc(ctx, cancel)()
-	t := s.tunnels.to(p.namespace + "/" + p.name)
-	if err := t.open(inner, func() (httpstream.Connection, error) { return s.upgrade(inner, k, p) }); err != nil {
+	if err := s.openTunnel(ctx, k, p, s.config.RequestTimeout, func() (func(), error) { return func() {}, nil }); err != nil {
 		return nil, err
 	}
+	t := s.tunnels.to(p.pod())
 	conn, number := t.connection()
 	if conn == nil {
 		return nil, &forwardError{failure{reason: collectors.Unreachable, words: "the port-forward connection was closed at once", how: silent}}
@@ -122,66 +56,50 @@ func (s *Source) forward(ctx context.Context, k *kube, p podPort) (net.Conn, err
 			return nil, r.err
 		}
 		return r.conn, nil
-	case <-inner.Done():
-		t.drop(conn)
-		return nil, context.Cause(inner)
-	}
-}
-
-// open sees that there is a connection. One caller makes it, the others wait
-// for that one, and none for longer than its context lasts.
-func (t *tunnel) open(ctx context.Context, dial func() (httpstream.Connection, error)) error {
-	select {
-	case t.dialing <- struct{}{}:
 	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
-	if c, _ := t.connection(); c != nil {
-		<-t.dialing
-		return nil
-	}
-	failed := make(chan error, 1)
-	go func() {
-		defer func() { <-t.dialing }()
-		c, err := dial()
-		if err == nil {
-			t.mu.Lock()
-			t.conn = c
-			t.mu.Unlock()
-		}
-		failed <- err
-	}()
-	select {
-	case err := <-failed:
-		return err
-	case <-ctx.Done(): // a credential plugin that hangs is not waited for
-		return context.Cause(ctx)
+		t.drop(conn)
+		return nil, context.Cause(ctx)
 	}
 }
 
 // upgrade makes the port-forward connection as kubectl does: SPDY inside a
-// WebSocket, and where that is not to be had, SPDY alone.
-func (s *Source) upgrade(ctx context.Context, k *kube, p podPort) (httpstream.Connection, error) {
+// WebSocket, and where that is not to be had, SPDY alone. The context run is
+// that of the run, and ctx ends when this is given up.
+func (s *Source) upgrade(run, ctx context.Context, k *kube, p podPort) (httpstream.Connection, error) {
 	const path = "/api/v1/namespaces/%s/pods/%s/portforward"
 	u := *k.base
 	u.Path = strings.TrimSuffix(k.base.Path, "/") + fmt.Sprintf(path, p.namespace, p.name)
 	u.RawPath = ""
+	t := &trace{began: time.Now()}
+	ctx, cancel := context.WithCancelCause(httptrace.WithClientTrace(ctx, t.hooks()))
+	defer cancel(nil)
+	connect := s.config.connectWithin(s.config.RequestTimeout)
+	defer time.AfterFunc(connect, func() {
+		if at := t.stage(); at != stageStart && at != stageWaiting {
+			cancel(&lateError{connect})
+		}
+	}).Stop()
 	conn, err := s.upgradeWebSocket(ctx, k, &u)
 	if httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err) {
 		conn, err = s.upgradeSPDY(ctx, k, &u)
 	}
 	var status *apierrors.StatusError
 	if errors.As(err, &status) {
-		s.breaker.answers(k.breakerKey())
+		s.breaker.answers(k.breakerKey(), itStore)
 		return nil, refusedForward(p, int(status.ErrStatus.Code), status.ErrStatus.Message)
 	}
 	if err != nil {
-		f := explain(ctx, err, stageConnect, s.config.RequestTimeout)
-		s.breaker.fails(k.breakerKey(), f)
+		if cause := context.Cause(ctx); cause != nil {
+			err = cause
+		}
+		f := explain(run, err, t.stage(), s.config.RequestTimeout)
+		if f.how == notReached { // silence may be the kubelet's
+			s.breaker.fails(k.breakerKey(), itself, f)
+		}
 		f.words = fmt.Sprintf("the API server at %s gave no port-forward: %s", k.addr, f.words)
 		return nil, &forwardError{f}
 	}
-	s.breaker.answers(k.breakerKey())
+	s.breaker.answers(k.breakerKey(), itStore)
 	return conn, nil
 }
 

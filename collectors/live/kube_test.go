@@ -314,7 +314,7 @@ func TestFailuresToConnectAreToldApart(t *testing.T) {
 		words     string
 	}{
 		{"nothing listens", "https://" + deadAddr(t), collectors.Unreachable, "connection refused: nothing listens there"},
-		{"nothing is said", "https://" + muteAddr(t), collectors.Timeout, "connected, but TLS was not agreed on within 300ms"},
+		{"nothing is said", "https://" + muteAddr(t), collectors.Timeout, "connected, but TLS was not agreed on within 180ms"},
 		{"the CA is another", stranger.URL, collectors.Unreachable, `not signed by the CA that we were given (issuer "CN=another")`},
 		{"the name is another", misnamed.URL, collectors.Unreachable, "certificate is not for 127.0.0.1 but for api.example.com"},
 		{"the certificate expired", expired.URL, collectors.Unreachable, "certificate expired on 20"},
@@ -335,9 +335,9 @@ func TestFailuresToConnectAreToldApart(t *testing.T) {
 
 func TestSlowAnswerIsATimeout(t *testing.T) {
 	s, _ := newKubeSource(t, func(w http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	s.config.RequestTimeout = 100 * time.Millisecond
+	s.config.RequestTimeout = time.Second
 	_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version"})
-	wantGap(t, gap, collectors.Timeout, "connected, but no answer within 100ms")
+	wantGap(t, gap, collectors.Timeout, "connected, but no answer within 1s")
 }
 
 func TestDeadAddressIsNotDialledForEachRequest(t *testing.T) {

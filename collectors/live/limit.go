@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -12,30 +13,38 @@ import (
 
 // A limiter bounds requests in flight and per second, and counts them.
 type limiter struct {
-	slots chan struct{}
 	rate  *rate.Limiter
 	bytes atomic.Int64
 
 	mu       sync.Mutex
+	slots    int       // how many may be in flight
+	reserved int       // of these, for what others wait for
+	taken    int       // by requests, and by those that wait for the rate only
+	waiting  []*waiter // in the order in which they came
 	requests int
 	inFlight int
 	peak     int
 }
 
-func newLimiter(inFlight int, qps float64, burst int) *limiter {
-	return &limiter{slots: make(chan struct{}, inFlight), rate: rate.NewLimiter(rate.Limit(qps), burst)}
+// A waiter is a request that waits for a slot.
+type waiter struct {
+	urgency int
+	turn    chan struct{} // closed when it has one
 }
 
-// acquire waits until a request may be sent. The request counts as in flight
-// until release is called, which may be done more than once.
-func (l *limiter) acquire(ctx context.Context) (release func(), err error) {
-	select {
-	case l.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func newLimiter(inFlight int, qps float64, burst int) *limiter {
+	return &limiter{slots: inFlight, reserved: inFlight / 4, rate: rate.NewLimiter(rate.Limit(qps), burst)}
+}
+
+// acquire waits until a request may be sent. Of those that wait the most urgent
+// goes first. The request counts as in flight until release is called, which
+// may be done more than once.
+func (l *limiter) acquire(ctx context.Context, urgency int) (release func(), err error) {
+	if err := l.take(ctx, urgency); err != nil {
+		return nil, err
 	}
 	if err := l.rate.Wait(ctx); err != nil {
-		<-l.slots
+		l.give()
 		return nil, err
 	}
 	l.mu.Lock()
@@ -47,8 +56,66 @@ func (l *limiter) acquire(ctx context.Context) (release func(), err error) {
 		l.mu.Lock()
 		l.inFlight--
 		l.mu.Unlock()
-		<-l.slots
+		l.give()
 	}), nil
+}
+
+// take waits for a slot.
+func (l *limiter) take(ctx context.Context, urgency int) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	l.mu.Lock()
+	if l.free(urgency) {
+		l.taken++
+		l.mu.Unlock()
+		return nil
+	}
+	w := &waiter{urgency, make(chan struct{})}
+	l.waiting = append(l.waiting, w)
+	l.mu.Unlock()
+	select {
+	case <-w.turn:
+		return nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	i := slices.Index(l.waiting, w)
+	if i >= 0 {
+		l.waiting = slices.Delete(l.waiting, i, i+1)
+	}
+	l.mu.Unlock()
+	if i < 0 { // its turn came at the same moment
+		l.give()
+	}
+	return ctx.Err()
+}
+
+// free reports whether there is a slot for a request. One that nothing waits
+// for leaves the reserved ones alone: where all that is asked hangs, what
+// follows from the first answer must not queue behind it.
+func (l *limiter) free(urgency int) bool {
+	if urgency == 0 {
+		return l.taken < l.slots-l.reserved
+	}
+	return l.taken < l.slots
+}
+
+// give hands a slot on to the most urgent that waits.
+func (l *limiter) give() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.taken--
+	if len(l.waiting) == 0 {
+		return
+	}
+	next := slices.MaxFunc(l.waiting, func(a, b *waiter) int { return a.urgency - b.urgency })
+	if !l.free(next.urgency) {
+		return
+	}
+	l.taken++
+	l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool { return w == next })
+	close(next.turn)
 }
 
 func (l *limiter) cost() collectors.Cost {

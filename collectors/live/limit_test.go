@@ -29,7 +29,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version"}); gap != nil {
+			if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version", Urgency: 1}); gap != nil {
 				t.Error(gap)
 			}
 		})
@@ -51,7 +51,7 @@ func TestRequestsASecondAreBounded(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 60 {
 			wg.Go(func() {
-				release, err := l.acquire(t.Context())
+				release, err := l.acquire(t.Context(), 0)
 				if err != nil {
 					t.Error(err)
 					return
@@ -70,18 +70,18 @@ func TestRequestsASecondAreBounded(t *testing.T) {
 func TestWaitForATurnEndsWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, l := range []*limiter{newLimiter(1, 1000, 1000), newLimiter(10, 0.001, 1)} {
-			release, err := l.acquire(t.Context())
+			release, err := l.acquire(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if _, err := l.acquire(ctx); err == nil {
+			if _, err := l.acquire(ctx, 0); err == nil {
 				t.Error("got a turn, want none")
 			}
 			cancel()
 			release()
 			release() // as a body that is closed twice does
-			if n := len(l.slots); n != 0 {
+			if n := l.taken + len(l.waiting); n != 0 {
 				t.Errorf("%d slots are still taken", n)
 			}
 		}
@@ -149,23 +149,23 @@ func TestSilentAddressIsGivenUpLater(t *testing.T) {
 	b := newBreaker()
 	f := failure{reason: collectors.Timeout, words: "no answer", how: silent}
 	for range silencesToOpen - 1 {
-		b.fails("a", f)
+		b.fails("a", itself, f)
 	}
-	b.fails("a", failure{how: ourselves})
-	if _, dead := b.open("a"); dead {
+	b.fails("a", itself, failure{how: ourselves})
+	if _, dead := b.open("a", itself); dead {
 		t.Fatalf("given up after %d silences", silencesToOpen-1)
 	}
-	b.fails("a", f)
-	got, dead := b.open("a")
+	b.fails("a", itself, f)
+	got, dead := b.open("a", itself)
 	if !dead {
 		t.Fatalf("not given up after %d silences", silencesToOpen)
 	}
 	wantGap(t, got.gap("way"), collectors.Timeout, "way: no answer (not tried again after 8 failures in a row)")
-	if _, dead := b.open("b"); dead {
+	if _, dead := b.open("b", itself); dead {
 		t.Error("another address is given up too")
 	}
-	b.fails("a", failure{how: answered})
-	if _, dead := b.open("a"); dead {
+	b.fails("a", itself, failure{how: answered})
+	if _, dead := b.open("a", itself); dead {
 		t.Error("still given up after an answer")
 	}
 }

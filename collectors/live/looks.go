@@ -14,11 +14,12 @@ import (
 type looks struct {
 	mu    sync.Mutex
 	first map[string]look
+	some  bool // one of them was answered
 }
 
 type look struct {
-	at  time.Time
-	way string // empty if no way answered
+	at  time.Time // when the answer came; when it was asked if none did
+	way string    // empty if no way answered
 }
 
 func newLooks() *looks { return &looks{first: map[string]look{}} }
@@ -29,25 +30,41 @@ func (*looks) key(r collectors.Request) string {
 	return r.Key()
 }
 
-func (l *looks) remember(r collectors.Request, at time.Time, way string) {
+// answered remembers when a first look was answered, and by which way.
+func (l *looks) answered(r collectors.Request, at time.Time, way string) {
 	if r.Sample != collectors.First {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.first[l.key(r)] = look{at, way}
+	l.some = true
+}
+
+// failed remembers when a first look was asked that was not answered. The
+// second one then is the only one: how long the first was waited for is not
+// waited once more.
+func (l *looks) failed(r collectors.Request, asked time.Time) {
+	if r.Sample != collectors.First {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.first[l.key(r)] = look{at: asked}
 }
 
 // wait returns when the window of a Last request has passed since its First.
-// Without a First there is nothing to wait for.
+// Without a First there is nothing to wait for, nor if none of the run was
+// answered: there is nothing to watch.
 func (l *looks) wait(ctx context.Context, r collectors.Request) error {
 	if r.Sample != collectors.Last {
 		return nil
 	}
 	l.mu.Lock()
 	first, ok := l.first[l.key(r)]
+	some := l.some
 	l.mu.Unlock()
-	if !ok {
+	if !ok || !some {
 		return nil
 	}
 	t := time.NewTimer(time.Until(first.at.Add(r.After)))

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/ktriage/ktriage/collectors"
 )
@@ -34,6 +35,9 @@ func parsePod(u *url.URL) (podPort, error) {
 	return p, nil
 }
 
+// pod is the pod's full name.
+func (p podPort) pod() string { return p.namespace + "/" + p.name }
+
 // url returns the URL to ask at host.
 func (p podPort) url(host string) string {
 	scheme := "http"
@@ -45,7 +49,7 @@ func (p podPort) url(host string) string {
 
 // askPod answers pod+http and pod+https: directly if the pod is on this node,
 // else, or if that finds no connection, by port-forward.
-func (s *Source) askPod(ctx context.Context, r collectors.Request, way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) askPod(ctx context.Context, a attempt, u *url.URL) (*collectors.Reply, *collectors.Gap) {
 	p, err := parsePod(u)
 	if err != nil {
 		return nil, collectors.Gapf(collectors.Bug, "%v", err)
@@ -54,28 +58,34 @@ func (s *Source) askPod(ctx context.Context, r collectors.Request, way string, u
 	var direct *collectors.Gap
 	if p.node != "" && p.node == s.config.NodeName {
 		addr := net.JoinHostPort("127.0.0.1", p.port)
-		reply, gap := s.askPort(ctx, r, way, way+" at "+addr, "direct "+addr, p, k, s.dial)
+		reply, gap := s.askPort(ctx, a, a.way+" at "+addr, "direct "+addr, p, k, s.dial)
 		if gap == nil || gap.Reason != collectors.Unreachable {
 			return reply, gap
 		}
 		direct = gap
 	}
 	if noKube != nil {
-		noKube = &collectors.Gap{Reason: noKube.Reason, Detail: way + ": " + noKube.Detail, Remedy: noKube.Remedy}
+		noKube = &collectors.Gap{Reason: noKube.Reason, Detail: a.way + ": " + noKube.Detail, Remedy: noKube.Remedy}
 		return nil, joinGaps(direct, noKube)
 	}
-	if f, dead := s.breaker.open(k.breakerKey()); dead {
+	who := a.way + " by port-forward"
+	if f, dead := s.breaker.open(k.breakerKey(), itStore); dead {
 		f.reason = collectors.NoPath
-		return nil, joinGaps(direct, f.gap(fmt.Sprintf("%s by port-forward: the API server at %s", way, k.addr)))
+		return nil, joinGaps(direct, f.gap(fmt.Sprintf("%s: the API server at %s", who, k.addr)))
+	}
+	a.connect = a.within // it shares the tunnel with others, and what they get
+	turn := func() (func(), error) { return s.turnToForward(ctx, a.Urgency) }
+	if err := s.openTunnel(ctx, k, p, a.within, turn); err != nil {
+		return nil, joinGaps(direct, s.whyNoPath(ctx, err, a.within).gap(who))
 	}
 	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 		c, err := s.forward(ctx, k, p)
-		if err != nil {
-			return nil, s.noPath(ctx, err)
+		if err != nil && ctx.Err() == nil {
+			err = &forwardError{s.whyNoPath(ctx, err, s.config.RequestTimeout)}
 		}
-		return c, nil
+		return c, err
 	}
-	reply, gap := s.askPort(ctx, r, way, way+" by port-forward", "pod "+p.namespace+"/"+p.name+":"+p.port, p, k, dial)
+	reply, gap := s.askPort(ctx, a, who, "pod "+p.pod()+":"+p.port, p, k, dial)
 	if gap != nil {
 		if gap.Reason == collectors.Unreachable && !strings.Contains(gap.Detail, kubeletReports) {
 			// Only the kubelet can tell that nobody listens at the pod's port.
@@ -87,43 +97,40 @@ func (s *Source) askPod(ctx context.Context, r collectors.Request, way string, u
 	return reply, nil
 }
 
-// noPath tells that it was the way to the pod that failed, by API server and
+// whyNoPath tells that it was the way to the pod that failed, by API server and
 // kubelet: what that says of the pod is nothing. What they refused they refused.
-func (s *Source) noPath(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return err
-	}
-	f := explain(ctx, err, stageConnect, s.config.RequestTimeout)
+func (s *Source) whyNoPath(ctx context.Context, err error, within time.Duration) failure {
+	f := explain(ctx, err, stageConnect, within)
 	switch f.reason {
 	case collectors.Unreachable, collectors.Timeout, collectors.ServerError:
 		f.reason = collectors.NoPath
 	}
-	return &forwardError{f}
+	return f
 }
 
 // dialFunc opens a connection.
 type dialFunc = func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // askPort sends the request over connections that dial opens.
-func (s *Source) askPort(ctx context.Context, r collectors.Request, way, who, addr string, p podPort, k *kube, dial dialFunc) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) askPort(ctx context.Context, a attempt, who, addr string, p podPort, k *kube, dial dialFunc) (*collectors.Reply, *collectors.Gap) {
 	rt, err := s.transports.get(fmt.Sprintf("%s tls=%t", addr, p.tls), func() (http.RoundTripper, error) { return s.newPortTransport(p, k, dial) })
 	if err != nil {
 		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", who, err)
 	}
-	req, err := newRequest(p.url("127.0.0.1"), acceptFor(r.Verb))
+	req, err := newRequest(p.url("127.0.0.1"), acceptFor(a.Request))
 	if err != nil {
 		return nil, collectors.Gapf(collectors.Bug, "%s: %v", who, err)
 	}
 	req.Header.Set("User-Agent", "ktriage/"+s.config.Version)
-	a, gap := s.exchange(ctx, who, addr, rt, req)
+	got, gap := s.exchange(ctx, who, addr, rt, req, a)
 	if gap != nil {
 		return nil, gap
 	}
-	reply, gap := judge(who, r.Verb, a)
+	reply, gap := judge(who, a.Verb, got)
 	if gap != nil {
 		return nil, s.refusedByPod(gap, p, req.URL.Path, rt.(*portTransport))
 	}
-	reply.From = way
+	reply.From = a.way
 	return reply, nil
 }
 

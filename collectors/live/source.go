@@ -31,7 +31,7 @@ func New(c Config) (*Source, error) {
 		breaker:    newBreaker(),
 		looks:      newLooks(),
 		transports: newTransports(),
-		tunnels:    newTunnels(),
+		tunnels:    newTunnels(c.MaxInFlight),
 		etcd:       newMembers(),
 	}
 	s.kube = sync.OnceValues(s.openKube)
@@ -55,44 +55,49 @@ func (s *Source) Fetch(ctx context.Context, r collectors.Request) (*collectors.R
 	if err := s.looks.wait(ctx, r); err != nil {
 		return nil, stopped(ctx, stageStart).gap(r.URL)
 	}
-	var gaps []*collectors.Gap
-	for _, way := range s.looks.ways(r) {
-		reply, gap := s.ask(ctx, r, way)
-		if gap == nil {
-			s.looks.remember(r, reply.At, way)
-			return reply, nil
-		}
-		gaps = append(gaps, gap)
-		if ctx.Err() != nil || !worthAnother(gap) {
-			break
-		}
+	began := time.Now()
+	reply, way, gap := inTurn(ctx, s.openFirst(s.looks.ways(r)), s.config.RequestTimeout, func(way string, within time.Duration) (*collectors.Reply, *collectors.Gap) {
+		return s.ask(ctx, attempt{r, way, within, s.config.connectWithin(within)})
+	})
+	if gap != nil {
+		s.looks.failed(r, began)
+		return nil, gap
 	}
-	s.looks.remember(r, time.Now(), "")
-	return nil, joinGaps(gaps...)
+	s.looks.answered(r, reply.At, way)
+	return reply, nil
+}
+
+// An attempt is a request by one of its ways.
+type attempt struct {
+	collectors.Request
+	way    string        // the URL that is asked
+	within time.Duration // how long it may take until an answer begins
+
+	connect time.Duration // how much of that a connection may take
 }
 
 // ask asks one way.
-func (s *Source) ask(ctx context.Context, r collectors.Request, way string) (*collectors.Reply, *collectors.Gap) {
+func (s *Source) ask(ctx context.Context, a attempt) (*collectors.Reply, *collectors.Gap) {
 	if ctx.Err() != nil {
-		return nil, stopped(ctx, stageStart).gap(way)
+		return nil, stopped(ctx, stageStart).gap(a.way)
 	}
-	u, err := url.Parse(way)
+	u, err := url.Parse(a.way)
 	if err != nil {
-		return nil, collectors.Gapf(collectors.Bug, "%q is not a URL", way)
+		return nil, collectors.Gapf(collectors.Bug, "%q is not a URL", a.way)
 	}
 	switch u.Scheme {
 	case "kube":
-		return s.askKube(ctx, r, way, u)
+		return s.askKube(ctx, a, u)
 	case "apiserver":
-		return s.askAPIServer(ctx, r, way, u)
+		return s.askAPIServer(ctx, a, u)
 	case "pod+http", "pod+https":
-		return s.askPod(ctx, r, way, u)
+		return s.askPod(ctx, a, u)
 	case "etcd":
-		return s.askEtcd(ctx, r, way, u)
+		return s.askEtcd(ctx, a, u)
 	case "http":
-		return s.askPlain(ctx, r, way, u)
+		return s.askPlain(ctx, a, u)
 	case "config":
-		return s.askGiven(way, u)
+		return s.askGiven(a.way, u)
 	}
-	return nil, collectors.Gapf(collectors.NotAsked, "%s: a live cluster cannot be asked this way", way)
+	return nil, collectors.Gapf(collectors.NotAsked, "%s: a live cluster cannot be asked this way", a.way)
 }

@@ -68,7 +68,7 @@ func TestOtherWaysAreTriedInOrder(t *testing.T) {
 		s := newSource(t, Config{})
 		r := collectors.Request{Verb: collectors.Scrape, URL: ok, Or: []string{broken}}
 		r.Sample = collectors.First
-		s.looks.remember(r, time.Now(), broken)
+		s.looks.answered(r, time.Now(), broken)
 		r.Sample = collectors.Last
 		if reply, _, gap := fetch(t, s, r); gap != nil || reply.From != ok {
 			t.Errorf("got %v, %v", reply, gap)

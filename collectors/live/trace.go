@@ -1,6 +1,7 @@
 package live
 
 import (
+	"crypto/tls"
 	"net/http/httptrace"
 	"sync"
 	"time"
@@ -47,6 +48,11 @@ func (t *trace) hooks() *httptrace.ClientTrace {
 		DNSStart:          func(httptrace.DNSStartInfo) { t.reach(stageResolve) },
 		DNSDone:           func(httptrace.DNSDoneInfo) { t.reach(stageConnect) },
 		TLSHandshakeStart: func() { t.reach(stageTLS) },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			if err == nil {
+				t.reach(stageWaiting)
+			}
+		},
 		GotConn: func(httptrace.GotConnInfo) {
 			t.mu.Lock()
 			defer t.mu.Unlock()
