@@ -8,8 +8,8 @@ import (
 
 var kcmCertExpired = Fault{
 	Name:  "kcm-cert-expired",
-	Doc:   "The controller managers' client certificates have expired. They are answered 401 and end, again and again.",
-	Want:  Problem{Check: "kcm-down"},
+	Doc:   "The controller managers' client certificates have expired. They run, are answered 401, and no controller works.",
+	Want:  Problem{Check: "client-cert-expiring"},
 	Or:    []Problem{{Check: "kcm-client-errors"}},
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
