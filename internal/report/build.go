@@ -175,7 +175,7 @@ func reached(r Run) []Reached {
 			}
 		}
 		for _, f := range r.Findings {
-			down := f.Status.Bad() && (strings.HasSuffix(string(f.Check), "-down") || strings.HasSuffix(string(f.Check), "-unreachable"))
+			down := f.Status.Bad() && (strings.HasSuffix(string(f.Check), "-down") || strings.HasSuffix(string(f.Check), "-unreachable") || f.Check == "etcd-unstarted-member")
 			if f.Status != checks.OutOfScope {
 				see(f.Target, f.Status != checks.Unknown && !down)
 			}
