@@ -36,7 +36,7 @@ func cacheInconsistent(p *checks.Pass) {
 		bad, resource := worstGrowth(i.Inconsistent)
 		switch {
 		case !i.Checks:
-			p.Nothing(t, "the instance does not check its caches; that came with 1.33 and is on from 1.34")
+			p.Nothing(t, "it has counted no check of its caches yet; they came with 1.33 and are on from 1.34")
 		case bad.Window > 0:
 			p.Critical(t, "the cache of %s was found to differ from etcd in the window, and %s since the process started", resource, checks.Count(bad.Lifetime, "time")).
 				Saw(apiserver.StoreIntegrity, "inconsistent "+resource, fmt.Sprintf("%.0f", bad.Lifetime), "0", consistencySource).Mark("resource=" + resource)
