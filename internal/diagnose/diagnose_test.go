@@ -274,3 +274,19 @@ func TestALeaderWithoutProcessorTime(t *testing.T) {
 		})
 	}
 }
+
+func TestNothingToCompareWith(t *testing.T) {
+	alone := finding("etcd-db-size-divergence", checks.Unknown, "etcd/cp-1")
+	alone.Gap = &collectors.Gap{Reason: collectors.NotAsked, Detail: "no other member told its size"}
+	down := finding("etcd-member-unreachable", checks.Critical, "etcd/cp-2")
+	if d := Diagnose([]checks.Finding{down, alone}, Links); len(d.Unknown) != 0 {
+		t.Errorf("the gap stands beside the member that is down:\n%s", show(d))
+	}
+	if d := Diagnose([]checks.Finding{alone}, Links); len(d.Unknown) != 1 {
+		t.Errorf("the gap is gone without a cause:\n%s", show(d))
+	}
+	alone.Gap.Reason = collectors.Forbidden
+	if d := Diagnose([]checks.Finding{down, alone}, Links); len(d.Unknown) != 1 {
+		t.Errorf("a right that is missing is blamed on a member that is down:\n%s", show(d))
+	}
+}

@@ -157,6 +157,8 @@ var Links = []Link{
 	// What cannot be asked because of what is down.
 	{ID: "G1", Causes: ids{"etcd-member-unreachable"}, Gaps: true, When: silentPart,
 		Because: "the member does not answer"},
+	{ID: "G1c", Causes: ids{"etcd-member-unreachable"}, Gaps: true, When: comparison,
+		Because: "there is no other member left to compare with"},
 	{ID: "G2", Causes: ids{"scheduler-down", "kcm-down"}, Gaps: true, When: silentPart,
 		Because: "the process does not answer"},
 	{ID: "G6", Causes: ids{"kcm-client-errors"}, Gaps: true, When: cannotTell,
@@ -252,6 +254,16 @@ func silentPart(c, e checks.Finding, _ View) Strength {
 		return No
 	case c.Target.Name == "" || e.Target.Name == "":
 		return CoOccurrence
+	}
+	return No
+}
+
+// comparison fires for gaps of checks that compare members, where only one told
+// anything.
+func comparison(_, e checks.Finding, _ View) Strength {
+	compares := ids{"etcd-db-size-divergence", "etcd-raft-index-lag"}
+	if e.Gap.Reason == collectors.NotAsked && slices.Contains(compares, e.Check) {
+		return Direct
 	}
 	return No
 }
