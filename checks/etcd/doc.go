@@ -29,6 +29,7 @@ var All = []*checks.Check{
 	FDExhaustion,
 	DBFragmented,
 	DBSizeDivergence,
+	RevisionDivergence,
 	QuotaDefault,
 	CompactionStalled,
 	DefragInflight,
