@@ -27,15 +27,20 @@ func windowFact[T any](id, doc string, read func(metrics.Window) (T, error), wan
 		func(s *collectors.Snapshot, t collectors.Target) []collectors.Request { return scrapes(s, t, want) }, read)
 }
 
-// latencyFact makes a fact of one histogram.
-func latencyFact(id, doc, family string) *collectors.Fact[metrics.Latency] {
+// latencyFact makes a fact of one histogram, which older versions may have
+// called by other names.
+func latencyFact(id, doc, family string, older ...string) *collectors.Fact[metrics.Latency] {
+	want := []metrics.Select{{Name: family}}
+	for _, o := range older {
+		want = append(want, metrics.Select{Name: o})
+	}
 	return windowFact(id, doc, func(w metrics.Window) (metrics.Latency, error) {
-		l, ok := w.Latency(family)
+		l, ok := w.Latency(w.Last.First(append([]string{family}, older...)...))
 		if !ok {
 			return l, collectors.AbsentMetric(family)
 		}
 		return l, nil
-	}, metrics.Select{Name: family})
+	}, want...)
 }
 
 // missing is the gap of families that the endpoint does not serve: out of
@@ -91,7 +96,8 @@ func growthFact(id, doc, family string) *collectors.Fact[Growth] {
 
 // FsyncLatency is how long the write-ahead log takes to reach the disk: no
 // write of the cluster is done before a majority of members did this.
-var FsyncLatency = latencyFact("etcd.fsync", "how long each member takes to sync its write-ahead log to disk, in seconds", "etcd_disk_wal_fsync_duration_seconds")
+var FsyncLatency = latencyFact("etcd.fsync", "how long each member takes to sync its write-ahead log to disk, in seconds", "etcd_disk_wal_fsync_duration_seconds",
+	"etcd_wal_fsync_durations_seconds") // to 2.3
 
 // CommitLatency is how long a commit of the database file takes.
 var CommitLatency = latencyFact("etcd.backend-commit", "how long each member takes to commit its database to disk, in seconds", "etcd_disk_backend_commit_duration_seconds")

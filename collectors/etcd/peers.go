@@ -35,7 +35,7 @@ var PeerMetrics = windowFact("etcd.peers", "which peers each member is connected
 )
 
 func readPeers(w metrics.Window) (Peers, error) {
-	if !w.Has("etcd_server_has_leader") {
+	if !w.Has("etcd_server_has_leader") && !w.Has("etcd_network_peer_round_trip_time_seconds") {
 		return Peers{}, collectors.AbsentMetric("etcd_server_has_leader")
 	}
 	p := Peers{Known: map[uint64]bool{}, Active: map[uint64]bool{}, RTT: map[uint64]metrics.Latency{}}

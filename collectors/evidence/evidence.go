@@ -100,7 +100,7 @@ func (e *Evidence) saw(t time.Time) {
 func (e *Evidence) date() {
 	for _, h := range e.objects {
 		for _, o := range h.items {
-			if o.age >= 0 {
+			if created := o.GetCreationTimestamp(); o.age >= 0 && created.IsZero() {
 				o.setCreated(e.At.Add(-o.age))
 			}
 		}

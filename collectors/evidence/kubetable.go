@@ -84,7 +84,7 @@ func cells(header []column, line string) map[string]string {
 // explain.
 func (e *Evidence) podRow(f File, row map[string]string) error {
 	age, ok := parseAge(row["AGE"])
-	if !ok || row["STATUS"] != "Pending" {
+	if !ok || row["STATUS"] != "Pending" && row["STATUS"] != "SchedulingGated" {
 		return nil
 	}
 	k, _ := objects.Of("v1", "Pod")

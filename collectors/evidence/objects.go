@@ -48,8 +48,11 @@ func (e *Evidence) add(k objects.Kind, o *object) error {
 	}
 	name := o.GetNamespace() + "/" + o.GetName()
 	if i, ok := h.index[name]; ok {
-		if !o.bare || h.items[i].bare {
+		if before := h.items[i]; !o.bare || before.bare {
+			o.age = max(o.age, before.age) // a table may tell what the object leaves out
 			h.items[i] = o
+		} else {
+			before.age = max(before.age, o.age)
 		}
 		return nil
 	}

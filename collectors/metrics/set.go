@@ -120,6 +120,10 @@ func (s *Set) Values(name, label string, ms ...Match) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
+// cutShare is what may lie in the last bucket of a histogram that was cut off:
+// a tenth of the share that a p99 is about.
+const cutShare = 0.001
+
 // Histogram adds up the histograms of a family that match. It is false if none
 // does.
 func (s *Set) Histogram(name string, ms ...Match) (Histogram, bool) {
@@ -144,10 +148,22 @@ func (s *Set) Histogram(name string, ms ...Match) (Histogram, bool) {
 		h.Buckets = append(h.Buckets, Bucket{le, n})
 	}
 	slices.SortFunc(h.Buckets, func(a, b Bucket) int { return cmp.Compare(a.LE, b.LE) })
-	if last := h.Buckets[len(h.Buckets)-1]; math.IsInf(last.LE, 1) {
+	last := h.Buckets[len(h.Buckets)-1]
+	if math.IsInf(last.LE, 1) {
 		h.Count = last.Count
 	} else {
-		h.Count, _ = s.Sum(name+"_count", ms...)
+		n, whole := s.Sum(name+"_count", ms...)
+		if !whole {
+			// It was cut off, as when somebody copies it by hand. Where the
+			// last buckets hardly differ the rest is not missed; elsewhere
+			// there is no telling how much lies beyond.
+			before := len(h.Buckets) - 2
+			if before < 0 || h.Buckets[before].Count < (1-cutShare)*last.Count {
+				return Histogram{}, false
+			}
+			n = last.Count
+		}
+		h.Count = n
 		h.Buckets = append(h.Buckets, Bucket{math.Inf(1), h.Count})
 	}
 	h.Sum, _ = s.Sum(name+"_sum", ms...)

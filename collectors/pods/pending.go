@@ -136,6 +136,9 @@ func (c *counter) add(p *corev1.Pod) {
 		c.by[k] = t
 	}
 	age := max(0, c.now.Sub(since))
+	if since.IsZero() { // of a description that leaves out when it was made
+		age = 0
+	}
 	t.Count++
 	for limit, n := range map[time.Duration]*int{30 * time.Second: &t.Past30s, 2 * time.Minute: &t.Past2m, 5 * time.Minute: &t.Past5m} {
 		if age > limit {
