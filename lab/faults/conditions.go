@@ -51,6 +51,26 @@ func leaseExpired(ctx context.Context, lab *cluster.Lab, kind cluster.Kind) erro
 	return nil
 }
 
+// ledFor waits for an instance that has held the component's lease for that long
+// and renews it.
+func ledFor(ctx context.Context, lab *cluster.Lab, kind cluster.Kind, long time.Duration) error {
+	if err := leaseExpired(ctx, lab, kind); err == nil {
+		return fmt.Errorf("lease %s is not renewed", kind)
+	}
+	client, err := lab.Client()
+	if err != nil {
+		return err
+	}
+	lease, err := client.CoordinationV1().Leases(metav1.NamespaceSystem).Get(ctx, string(kind), metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if age := time.Since(lease.Spec.AcquireTime.Time); age < long {
+		return fmt.Errorf("lease %s was taken %s ago", kind, age.Round(time.Second))
+	}
+	return nil
+}
+
 // pendingPod waits for a pod of a deployment that is pending for that long, and
 // of which a scheduler has said (False), or has not said (Unknown), why.
 func pendingPod(ctx context.Context, lab *cluster.Lab, deployment string, age time.Duration, scheduled metav1.ConditionStatus) error {

@@ -3,27 +3,35 @@ package faults
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/ktriage/ktriage/lab/cluster"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// settled is how long a controller manager must have led before ktriage judges
+// how it works: a little over its two minutes. At first it looks at everything.
+const settled = 125 * time.Second
+
 var kcmThrottled = Fault{
 	Name:  "kcm-throttled",
-	Doc:   "The controller managers may send one request in two seconds (--kube-api-qps=0.5), and a deployment asks for 60 pods: they wait for themselves.",
+	Doc:   "Each controller may send two requests a second (--kube-api-qps=2), and a deployment asks for 200 pods: they wait for themselves.",
 	Want:  Problem{Check: "kcm-client-throttled"},
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		for _, c := range lab.Options.Components(cluster.ControllerManager) {
-			if err := lab.Reconfigure(ctx, c, map[string]string{"kube-api-qps": "0.5", "kube-api-burst": "1"}); err != nil {
+			if err := lab.Reconfigure(ctx, c, map[string]string{"kube-api-qps": "2", "kube-api-burst": "2"}); err != nil {
 				return err
 			}
 		}
-		if err := lab.WaitReady(ctx, lab.Options.Components(cluster.ControllerManager)...); err != nil {
+		err := cluster.Until(ctx, effectTimeout+settled, "a controller manager that has led for long", func(ctx context.Context) error {
+			return ledFor(ctx, lab, cluster.ControllerManager, settled)
+		})
+		if err != nil {
 			return err
 		}
-		return deployPods(ctx, lab, "many", 60, func(*corev1.PodSpec) {})
+		return deployPods(ctx, lab, "many", 200, func(*corev1.PodSpec) {})
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
 		client, err := lab.Client()
@@ -32,8 +40,8 @@ var kcmThrottled = Fault{
 		}
 		return cluster.Until(ctx, effectTimeout, "a replica set that is at work and slow", func(ctx context.Context) error {
 			pods, err := client.CoreV1().Pods(cluster.WorkloadNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app=many"})
-			if err == nil && len(pods.Items) == 0 {
-				err = errors.New("no pod yet")
+			if err == nil && len(pods.Items) < 5 {
+				err = errors.New("hardly a pod yet")
 			}
 			return err
 		})
