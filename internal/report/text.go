@@ -12,6 +12,7 @@ import (
 	"github.com/fatih/color"
 
 	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
 )
 
 // Text writes the report for a person at a terminal: one header, the problems
@@ -236,17 +237,18 @@ func (t *text) unknown(r *Report) {
 		}
 		byKey[k] = append(byKey[k], f)
 	}
+	var absent []key // what the evidence, or the recording, does not hold: one block for all of it
 	for _, k := range keys {
-		fs := byKey[k]
-		var ids, on []string
-		for _, f := range fs {
-			if !slices.Contains(ids, string(f.Check)) {
-				ids = append(ids, string(f.Check))
-			}
-			if n := clean(f.Target.String()); !slices.Contains(on, n) {
-				on = append(on, n)
-			}
+		if k.reason == string(collectors.NotAsked) {
+			absent = append(absent, k)
 		}
+	}
+	for _, k := range keys {
+		if len(absent) > 1 && k.reason == string(collectors.NotAsked) {
+			continue
+		}
+		fs := byKey[k]
+		ids, on := about(fs)
 		t.line("")
 		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s: %s: %s", checks.List(on, 3), k.reason, clean(fs[0].Gap.Detail)))
 		t.wrapped(indent+"so not judged: ", indent+"  ", checks.List(ids, 4))
@@ -254,6 +256,36 @@ func (t *text) unknown(r *Report) {
 			t.wrapped(indent+"to know:  ", indent+"          ", clean(k.remedy))
 		}
 	}
+	if len(absent) > 1 {
+		t.line("")
+		n := 0
+		for _, k := range absent {
+			n += len(byKey[k])
+		}
+		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s not judged, for want of:", checks.Count(n, "verdict")))
+		const most = 6
+		for i, k := range absent {
+			if i == most && !t.o.Verbose && len(absent) > most+1 {
+				t.line(indent + fmt.Sprintf("- and %d more (-v lists them)", len(absent)-most))
+				break
+			}
+			f := byKey[k][0]
+			t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%s (%s)", clean(f.Gap.Detail), checks.Count(len(byKey[k]), "verdict")))
+		}
+	}
+}
+
+// about lists the checks and the targets of findings, each once.
+func about(fs []Finding) (ids, on []string) {
+	for _, f := range fs {
+		if !slices.Contains(ids, string(f.Check)) {
+			ids = append(ids, string(f.Check))
+		}
+		if n := clean(f.Target.String()); !slices.Contains(on, n) {
+			on = append(on, n)
+		}
+	}
+	return ids, on
 }
 
 func (t *text) all(r *Report) {
