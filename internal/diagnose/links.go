@@ -114,6 +114,8 @@ var Links = []Link{
 		Because: "certificates that clients come with have expired"},
 	{ID: "E39b", Causes: ids{"kcm-client-errors"}, Effects: ids{"scheduler-errors", "pod-pending-no-condition", "scheduler-throughput-zero", "scheduler-active-queue-backlog", "scheduler-pod-sli-latency"}, When: mayNotBind,
 		Because: "the scheduler may not bind pods, nor say why"},
+	{ID: "E30r", Causes: ids{"kcm-retries-high"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "deployment-not-progressing", "endpoint-lag"}, When: itsQueue,
+		Because: "its controller fails at most of what it takes up"},
 	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency"}, When: SamePlace,
 		Because: "its client waits for its own rate limit"},
 
@@ -373,6 +375,19 @@ func expired(c, e checks.Finding, _ View) Strength {
 // cannotTell fires for gaps that consist of the refusal that the cause is about.
 func cannotTell(c, e checks.Finding, _ View) Strength {
 	if c.Target.Component == e.Target.Component && leases.RefusalOf(e.Gap) != leases.None {
+		return Direct
+	}
+	return No
+}
+
+// itsQueue fires where the queue is that of the controller that the effect is
+// about.
+func itsQueue(c, e checks.Finding, _ View) Strength {
+	queues := map[checks.ID][]string{
+		"deployment-generation-lag": {"queue=deployment", "queue=statefulset", "queue=daemonset", "queue=replicaset"}, "deployment-not-progressing": {"queue=deployment", "queue=replicaset"},
+		"replicaset-scale-lag": {"queue=replicaset"}, "endpoint-lag": {"queue=endpoint", "queue=endpoint_slice"},
+	}
+	if slices.ContainsFunc(queues[e.Check], func(q string) bool { return c.Marked(q) }) {
 		return Direct
 	}
 	return No
