@@ -42,7 +42,7 @@ func conversionFailing(p *checks.Pass) {
 		return
 	}
 	if len(cs.By) == 0 {
-		p.Nothing(webhooks.All, "no CustomResourceDefinition of %d needs a conversion webhook", cs.All)
+		p.Nothing(webhooks.All, "of %s none needs a conversion webhook", checks.Count(cs.All, "CustomResourceDefinition"))
 		return
 	}
 	backends, backendGap := checks.One(p, webhooks.Backends)
@@ -92,7 +92,7 @@ func conversionFailing(p *checks.Pass) {
 			resource, group, _ := strings.Cut(crd, ".")
 			groups["group="+group] = true
 			if n.failed > 0 {
-				groups["takes="+resource] = true
+				groups["takes="+resource], groups["takes="+crd] = true, true
 			}
 		}
 		v.Mark(slices.Sorted(maps.Keys(groups))...)

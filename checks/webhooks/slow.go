@@ -99,18 +99,15 @@ func latency(p *checks.Pass, calls calls, h hook) (s checks.Status, words string
 	tr := calls.of(h)
 	timedOut, edge := tr.Calls.Window.Above(h.untilTimeout())
 	timedOut = min(timedOut, tr.Failed.Window+tr.Opened.Window)
-	grave := checks.Warning
-	if h.Closed && len(h.Vital()) > 0 {
-		grave = checks.Critical
-	}
 	// A call that failed and took as long as its timeout has run into it. Where
-	// most do, that is no chance, however few were seen.
+	// most do, that is no chance, however few were seen. That requests are
+	// refused for it is webhook-failing-closed's to say.
 	if n := tr.Calls.Window.Count; timedOut > n/2 {
-		return grave, fmt.Sprintf("%.0f of %s took above %s %s, and failed: its timeout is %s", timedOut, checks.Count(n, "call"), checks.Seconds(edge), calls.span(), checks.Seconds(h.Wait.Seconds())), false
+		return checks.Warning, fmt.Sprintf("%.0f of %s took above %s %s, and failed: its timeout is %s", timedOut, checks.Count(n, "call"), checks.Seconds(edge), calls.span(), checks.Seconds(h.Wait.Seconds())), false
 	}
 	if r, ok := refusedBy(p, h); ok {
 		if class, _ := why(r.Message); class == "timeout" && tr.Calls.Window.Count == 0 {
-			return grave, fmt.Sprintf("did not answer within %s when the pods of %s were to be created; %s missing for up to %s",
+			return checks.Warning, fmt.Sprintf("did not answer within %s when the pods of %s were to be created; %s missing for up to %s",
 				checks.Seconds(h.Wait.Seconds()), checks.Count(r.Objects, "ReplicaSet"), areMissing(r.Missing), checks.Span(r.Oldest)), false
 		}
 	}
@@ -121,7 +118,13 @@ func latency(p *checks.Pass, calls calls, h hook) (s checks.Status, words string
 	case v.Basis == checks.OverLifetime && v.Status.Bad():
 		v.Status = checks.Info // it may be long over
 	}
-	return v.Status, fmt.Sprintf("calls: %s", v), v.TooFew
+	l, since := tr.Calls.Window, ""
+	if v.Basis == checks.OverLifetime {
+		l, since = tr.Calls.Lifetime, ", since the API server started"
+	}
+	// The buckets are wide: from 2.5 s to 10 s is one, and no quantile means
+	// anything there. The average does.
+	return v.Status, fmt.Sprintf("calls take %s on average, %.0f of %.0f above %s%s", checks.Seconds(l.Sum/l.Count), v.Above, v.Count, checks.Seconds(v.Edge), since), v.TooFew
 }
 
 func areMissing(n int) string {

@@ -142,12 +142,12 @@ func (r *refusals) refused(o *appsv1.ReplicaSet, missing int, c appsv1.ReplicaSe
 	}
 	if i < 0 {
 		i = len(r.out.By)
-		r.out.By = append(r.out.By, Refusal{By: by, Name: strings.Clone(name), Oldest: -1})
+		r.out.By = append(r.out.By, Refusal{By: by, Name: strings.Clone(name)})
 	}
 	x := &r.out.By[i]
 	x.Objects++
 	x.Missing += missing
-	if age := r.now.Sub(c.LastTransitionTime.Time); age > x.Oldest {
+	if age := r.now.Sub(c.LastTransitionTime.Time); x.Example == "" || age > x.Oldest {
 		x.Oldest, x.Example, x.Message = age, strings.Clone(o.Namespace+"/"+o.Name), oneLine(c.Message)
 	}
 	for _, owner := range o.OwnerReferences {

@@ -135,7 +135,7 @@ var Links = []Link{
 		Because: "what is refused is tried again"},
 	{ID: "E33c", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"kcm-client-errors"}, When: both(refusedByCall, hasMark("5xx")),
 		Because: "creating a pod is answered with an error while its webhook cannot be called"},
-	{ID: "E33e", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-failing-closed", "conversion-webhook-failing"}, Effects: ids{"apiserver-5xx-ratio"}, When: takesResource,
+	{ID: "E33e", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-failing-closed", "conversion-webhook-failing"}, Effects: ids{"apiserver-5xx-ratio", "apiserver-429", "apiserver-decode-errors"}, When: takesResource,
 		Because: "what the webhook takes in is answered with an error while it cannot be called"},
 	{ID: "E22", Causes: ids{"webhook-slow"}, Effects: ids{"apiserver-webhook-latency-gap", "apf-seats-exhausted", "apf-inflight-near-limit"}, When: Anywhere,
 		Because: "writes wait for the webhook"},
@@ -149,6 +149,8 @@ var Links = []Link{
 		Because: "nobody knows what the namespace holds of that group"},
 	{ID: "E37", Causes: ids{"conversion-webhook-failing"}, Effects: ids{"kcm-namespace-stuck"}, When: shares("group="),
 		Because: "what the namespace holds of that group cannot be read"},
+	{ID: "E37c", Causes: ids{"conversion-webhook-failing"}, Effects: ids{"kcm-client-errors"}, When: hasMark("429"),
+		Because: "lists of what cannot be converted are turned away"},
 	{ID: "E50", Causes: ids{"pod-pending-unschedulable"}, Effects: ids{"deployment-not-progressing"}, When: Anywhere,
 		Because: "pods that are not scheduled do not become ready"},
 
