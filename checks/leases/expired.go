@@ -44,6 +44,10 @@ func expired(p *checks.Pass) {
 		if s.Bad() && leftBehind(p, l) {
 			s, words = checks.OutOfScope, "left from when it elected a leader; it runs with --leader-elect=false"
 		}
+		if i, ok := restarted(p, l); ok && s == checks.Warning {
+			s = checks.Info // a candidate takes it in a moment, or nobody leads then
+			words = fmt.Sprintf("%s held it and was started anew %s ago; it may be taken once it has run out (lease %s)", l.Host(), ago(max(0, h.At.Sub(i.Started))), ago(l.Duration))
+		}
 		if s == checks.OutOfScope {
 			p.Nothing(l.Target(), "%s", words)
 			continue

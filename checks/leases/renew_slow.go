@@ -7,7 +7,9 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/controllers"
 	"github.com/ktriage/ktriage/collectors/leases"
+	"github.com/ktriage/ktriage/collectors/scheduler"
 )
 
 //go:embed renew_slow.md
@@ -19,7 +21,7 @@ var RenewSlow = &checks.Check{
 	Component: collectors.Leases,
 	Title:     "the control plane's leaders renew their leases every few seconds",
 	Doc:       renewSlowDoc,
-	Needs:     []collectors.Any{leases.Leases},
+	Needs:     []collectors.Any{leases.Leases, scheduler.Elected.Instances, controllers.Elected.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "watch when it is renewed", Command: "kubectl -n {ns} get lease {obj} -w -o custom-columns=RENEWED:.spec.renewTime,HOLDER:.spec.holderIdentity", Risk: checks.ReadOnly},
 		{Title: "read why it is slow", Command: "kubectl -n kube-system logs -l component={obj} --tail=100 --prefix | grep -iE 'lease|leader'", Risk: checks.ReadOnly},
@@ -61,6 +63,10 @@ func renewSlow(p *checks.Pass) {
 			words = fmt.Sprintf("%s had not renewed it for %s at the look before (lease %s)", l.Host(), ago(wait), ago(l.Duration))
 			if now {
 				words = fmt.Sprintf("%s has not renewed it for %s (lease %s)", l.Host(), ago(wait), ago(l.Duration))
+			}
+			if i, ok := restarted(p, l); ok && now {
+				status = checks.Info // who was started anew is another candidate now
+				words = fmt.Sprintf("%s, as it was started anew %s ago", words, ago(max(0, h.At.Sub(i.Started))))
 			}
 		}
 		p.Judge(l.Target(), status, "%s", words).
