@@ -117,8 +117,16 @@ func same(got, want corev1.PodStatus) bool {
 	}
 	a, b := got.ContainerStatuses[0], want.ContainerStatuses[0]
 	return a.Ready == b.Ready && a.RestartCount == b.RestartCount &&
-		(a.State.Running == nil) == (b.State.Running == nil) &&
+		startedAt(a).Equal(startedAt(b)) &&
 		conditionIs(got, corev1.PodReady) == conditionIs(want, corev1.PodReady)
+}
+
+// startedAt is the zero time of a container that does not run.
+func startedAt(s corev1.ContainerStatus) time.Time {
+	if s.State.Running == nil {
+		return time.Time{}
+	}
+	return s.State.Running.StartedAt.Time
 }
 
 func restarts(s corev1.PodStatus) int32 {
