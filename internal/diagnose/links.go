@@ -386,10 +386,12 @@ func cannotTell(c, e checks.Finding, _ View) Strength {
 // about.
 func itsQueue(c, e checks.Finding, _ View) Strength {
 	queues := map[checks.ID][]string{
-		"deployment-generation-lag": {"queue=deployment", "queue=statefulset", "queue=daemonset", "queue=replicaset"}, "deployment-not-progressing": {"queue=deployment", "queue=replicaset"},
-		"replicaset-scale-lag": {"queue=replicaset"}, "endpoint-lag": {"queue=endpoint", "queue=endpoint_slice"},
+		"deployment-generation-lag":  {"deployment", "statefulset", "daemonset", "replicaset"},
+		"deployment-not-progressing": {"deployment", "replicaset"},
+		"replicaset-scale-lag":       {"replicaset"},
+		"endpoint-lag":               {"endpoint", "endpoint_slice"},
 	}
-	if slices.ContainsFunc(queues[e.Check], func(q string) bool { return c.Marked(q) }) {
+	if slices.ContainsFunc(queues[e.Check], func(q string) bool { return c.Marked("queue=" + q) }) {
 		return Direct
 	}
 	return No

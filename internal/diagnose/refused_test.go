@@ -64,3 +64,13 @@ func TestASchedulerThatMayNotBindLeavesPods(t *testing.T) {
 		t.Error(show(d))
 	}
 }
+
+func TestAFailingQueueExplainsItsOwnObjectsOnly(t *testing.T) {
+	lag := finding("replicaset-scale-lag", checks.Warning, "controllers")
+	if d := Diagnose([]checks.Finding{finding("kcm-retries-high", checks.Warning, "controllers/cp-1", "queue=replicaset"), lag}, Links); len(d.Problems) != 1 || d.Problems[0].Root.Check != "kcm-retries-high" {
+		t.Error(show(d))
+	}
+	if d := Diagnose([]checks.Finding{finding("kcm-retries-high", checks.Warning, "controllers/cp-1", "queue=job"), lag}, Links); len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+}
