@@ -20,7 +20,7 @@ var BackendCommitSlow = &checks.Check{
 	Needs:     []collectors.Any{etcd.CommitLatency, etcd.ServerMetrics, etcd.Members},
 	Remedies: []checks.Remedy{
 		{Title: "on the node, see who else writes to the disk", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
-		{Title: "if the log syncs quickly and the file is mostly free pages, see what a defragmentation would do", Command: "ktriage plan etcd-defrag", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
+		{Title: "if the log syncs quickly, see whether the file is mostly free pages", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
 	},
 	Run: backendCommitSlow,
 }

@@ -21,7 +21,7 @@ var DBFragmented = &checks.Check{
 	Doc:       dbFragmentedDoc,
 	Needs:     []collectors.Any{etcd.DB},
 	Remedies: []checks.Remedy{
-		{Title: "see what a defragmentation would do", Command: "ktriage plan etcd-defrag", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
+		{Title: "defragment, one member at a time, followers first; a member answers nothing meanwhile", Command: "etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive, Recipe: "etcd-defrag"},
 		{Title: "see how much of each database is in use", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 	},
 	Run: dbFragmented,

@@ -20,8 +20,9 @@ var DBQuotaUsage = &checks.Check{
 	Doc:       dbQuotaUsageDoc,
 	Needs:     []collectors.Any{etcd.DB},
 	Remedies: []checks.Remedy{
-		{Title: "see what the cure would do", Command: "ktriage plan etcd-defrag", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
-		{Title: "find what fills the store", Command: "ktriage etcd top", Risk: checks.ReadOnly},
+		{Title: "see how much of each file is free pages", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
+		{Title: "defragment, one member at a time, followers first; a member answers nothing meanwhile", Command: "etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive, Recipe: "etcd-defrag"},
+		{Title: "see what there is most of in the store", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(resource|storage)_objects' | sort -k2 -grn | head", Risk: checks.ReadOnly},
 	},
 	Run: dbQuotaUsage,
 }

@@ -22,7 +22,7 @@ var DBSizeDivergence = &checks.Check{
 	Needs:     []collectors.Any{etcd.DB},
 	Remedies: []checks.Remedy{
 		{Title: "compare what is in use, and the hashes of the data", Command: "etcdctl endpoint status --cluster -w table && etcdctl endpoint hashkv --cluster -w table", Risk: checks.ReadOnly},
-		{Title: "if it is only free pages, see what a defragmentation would do", Command: "ktriage plan etcd-defrag", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
+		{Title: "if it is only free pages, defragment, one member at a time, followers first; a member answers nothing meanwhile", Command: "etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive, Recipe: "etcd-defrag"},
 	},
 	Run: dbSizeDivergence,
 }

@@ -70,12 +70,13 @@ type writePath struct {
 	slow    []string
 	fast    int
 	voters  int
+	loose   bool // how many voters there are is not known
 }
 
 func newWritePath(p *checks.Pass) *writePath {
 	w := &writePath{leader: map[string]bool{}, learner: map[string]bool{}}
 	if m, gap := checks.One(p, etcd.Members); gap == nil {
-		w.voters = m.Voters()
+		w.voters, w.loose = m.Voters(), m.Loose
 		for _, x := range m.Members {
 			w.learner[x.Name] = x.Learner
 		}
@@ -111,7 +112,7 @@ func (w *writePath) on(m collectors.Target) bool {
 	if !slices.Contains(w.slow, m.Name) {
 		return false
 	}
-	return w.leader[m.Name] || w.voters-len(w.slow) < w.voters/2+1
+	return w.leader[m.Name] || !w.loose && w.voters-len(w.slow) < w.voters/2+1
 }
 
 func (w *writePath) note(m collectors.Target) string {
@@ -120,6 +121,8 @@ func (w *writePath) note(m collectors.Target) string {
 		return "; as a learner it does not slow writes"
 	case w.leader[m.Name]:
 		return "; it is the leader: every write waits for it"
+	case w.loose:
+		return "; whether writes wait for it is not known"
 	case w.on(m):
 		return fmt.Sprintf("; with %d of %d voters slow, writes wait", len(w.slow), w.voters)
 	}

@@ -19,9 +19,10 @@ var NoSpaceAlarm = &checks.Check{
 	Doc:       nospaceAlarmDoc,
 	Needs:     []collectors.Any{etcd.RaisedAlarms},
 	Remedies: []checks.Remedy{
-		{Title: "see what the way out would do: compact, defragment, take the alarm back", Command: "ktriage plan etcd-nospace", Risk: checks.ReadOnly, Recipe: "etcd-nospace"},
+		{Title: "see which member raised it, and how full each is", Command: "etcdctl alarm list && etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly, Recipe: "etcd-nospace"},
 		{Title: "save a snapshot first, while it is still small", Command: "etcdctl snapshot save /var/tmp/etcd-$(date +%s).db --command-timeout=300s", Risk: checks.Safe},
-		{Title: "find what fills the store", Command: "ktriage etcd top", Risk: checks.ReadOnly},
+		{Title: "make room: drop the history, then give the pages back, one member at a time", Command: "etcdctl compact --physical $(etcdctl endpoint status -w json | jq '.[0].Status.header.revision') --command-timeout=300s && etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive},
+		{Title: "when every member is below its quota, and no CORRUPT alarm stands beside it, take the alarm back", Command: "etcdctl alarm disarm && etcdctl alarm list", Risk: checks.Safe},
 	},
 	Run: nospaceAlarm,
 }

@@ -27,7 +27,7 @@ var Unschedulable = &checks.Check{
 	Doc:       unschedulableDoc,
 	Needs:     []collectors.Any{pods.Pending, scheduler.Pending, scheduler.Elected.Leads, leases.Leases, cluster.WhatKind},
 	Remedies: []checks.Remedy{
-		{Title: "see each of them and why no node takes it", Command: "ktriage pending", Risk: checks.ReadOnly},
+		{Title: "see each of them", Command: "kubectl get pods -A --field-selector=status.phase=Pending -o wide", Risk: checks.ReadOnly},
 		{Title: "read the scheduler's account", Command: "kubectl get events -A --field-selector reason=FailedScheduling", Risk: checks.ReadOnly},
 		{Title: "see what is left on the nodes", Command: "kubectl describe nodes | grep -A8 'Allocated resources'", Risk: checks.ReadOnly},
 	},

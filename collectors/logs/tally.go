@@ -3,6 +3,7 @@ package logs
 import (
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -11,13 +12,15 @@ import (
 
 // A Log is what one log says.
 type Log struct {
-	Name  string       `json:"name"`
-	Role  cluster.Role `json:"role,omitempty"` // whose it is; empty if it does not say
-	Lines int          `json:"lines"`
-	First time.Time    `json:"first,omitzero"`
-	Last  time.Time    `json:"last,omitzero"`
-	At    time.Time    `json:"at"` // when it was read: what stopped long before is history
-	Hits  []Hit        `json:"hits,omitempty"`
+	Name   string       `json:"name"`
+	Role   cluster.Role `json:"role,omitempty"` // whose it is; empty if it does not say
+	Lines  int          `json:"lines"`
+	First  time.Time    `json:"first,omitzero"`
+	Last   time.Time    `json:"last,omitzero"`
+	Year   int          `json:"year,omitempty"`   // of lines that do not tell theirs, as others do; 0 if none does
+	NoYear bool         `json:"noYear,omitempty"` // the year of its times is a guess
+	At     time.Time    `json:"at"`               // when it was read: what stopped long before is history
+	Hits   []Hit        `json:"hits,omitempty"`
 }
 
 // A Hit is what a log has of one signature.
@@ -82,6 +85,9 @@ func (r *Reader) Add(b []byte) {
 	case Klog:
 		r.byKlog++
 	}
+	if l.Kind == Klog && r.log.Year == 0 && !l.At.IsZero() && l.At.Year() == 0 {
+		r.log.Year = yearIn(l)
+	}
 	if !l.At.IsZero() {
 		if r.log.First.IsZero() || l.At.Before(r.log.First) {
 			r.log.First = l.At
@@ -97,6 +103,38 @@ func (r *Reader) Add(b []byte) {
 			r.hit(s, l)
 		}
 	}
+}
+
+var fullDate = regexp.MustCompile(`\b(20\d\d)-(\d\d)-(\d\d)[T ]\d\d:`)
+
+// yearIn finds the year of a line in a whole date of the same day in its text.
+func yearIn(l Line) int {
+	m := fullDate.FindStringSubmatch(l.Text)
+	if m == nil || m[2]+m[3] != l.At.Format("0102") {
+		return 0
+	}
+	y, _ := strconv.Atoi(m[1])
+	return y
+}
+
+// Date puts times without a year into the log's year or, where it tells none,
+// into the one that makes them the latest not after ref. It reports whether
+// the year is a guess.
+func (l *Log) Date(ref time.Time) (guess bool) {
+	guess = l.Year == 0 && !l.Last.IsZero() && l.Last.Year() == 0
+	if l.Year != 0 {
+		ref = time.Date(l.Year, 12, 31, 0, 0, 0, 0, time.UTC)
+	}
+	for _, t := range []*time.Time{&l.First, &l.Last} {
+		*t = Dated(*t, ref)
+	}
+	for i := range l.Hits {
+		for _, t := range []*time.Time{&l.Hits[i].First, &l.Hits[i].Last} {
+			*t = Dated(*t, ref)
+		}
+	}
+	l.NoYear = guess
+	return guess
 }
 
 // role is whose the log is as far as its lines tell by now.
