@@ -290,3 +290,15 @@ func TestNothingToCompareWith(t *testing.T) {
 		t.Errorf("a right that is missing is blamed on a member that is down:\n%s", show(d))
 	}
 }
+
+func TestALongWayBetweenMembers(t *testing.T) {
+	far := finding("etcd-peer-rtt-high", checks.Warning, "etcd/cp-1")
+	slow := finding("etcd-grpc-slow", checks.Warning, "etcd/cp-2")
+	if d := Diagnose([]checks.Finding{slow, far}, Links); len(d.Problems) != 1 || d.Problems[0].Root.Check != far.Check {
+		t.Errorf("want that requests wait for the network, got:\n%s", show(d))
+	}
+	disk := finding("etcd-wal-fsync-slow", checks.Critical, "etcd/cp-1", Leader, WritePath)
+	if d := Diagnose([]checks.Finding{slow, far, disk}, Links); d.Problems[0].Root.Check != disk.Check {
+		t.Errorf("want that requests wait for the disk, got:\n%s", show(d))
+	}
+}
