@@ -83,7 +83,7 @@ func tell(p *checks.Pass, s *logs.Signature, l logs.Log, h logs.Hit) {
 	status, why := weigh(s, l, h)
 	words := fmt.Sprintf("%s: %s", checks.Count(h.Count, "line"), s.Words)
 	if !h.Last.IsZero() {
-		words += ", " + span(h.First, h.Last)
+		words += ", " + span(h.First, h.Last, l.NoYear)
 	}
 	if h.Worst > 0 {
 		words += ", the longest took " + checks.Seconds(h.Worst.Seconds())
@@ -125,9 +125,13 @@ func weigh(s *logs.Signature, l logs.Log, h logs.Hit) (checks.Status, string) {
 }
 
 // span writes when something was, in UTC: the date once.
-func span(first, last time.Time) string {
+// A year that is a guess is left out.
+func span(first, last time.Time, noYear bool) string {
 	first, last = first.UTC(), last.UTC()
-	const day, clock = "2006-01-02 15:04:05", "15:04:05"
+	day, clock := "2006-01-02 15:04:05", "15:04:05"
+	if noYear {
+		day = "Jan 2 15:04:05"
+	}
 	switch {
 	case last.Sub(first) < time.Second:
 		return "at " + last.Format(day)

@@ -35,6 +35,9 @@ type Membership struct {
 	// its pods, and Why holds why it could not be asked.
 	Listed bool
 	Why    *collectors.Gap
+	// Loose says that some members are known only by something they said,
+	// out of loose evidence: how many there are besides is not known.
+	Loose bool
 }
 
 // Voters counts the members that have a vote. An unstarted member has one.
@@ -148,6 +151,7 @@ func fromPods(pods []cluster.Instance, why *collectors.Gap) Membership {
 		}
 		o.setPod(p)
 		m.Members = append(m.Members, o)
+		m.Loose = m.Loose || p.MadeUp
 	}
 	m.tellApart()
 	return m

@@ -55,6 +55,13 @@ func (q Quorum) String() string {
 	return fmt.Sprintf("%d of %s %s%s, %d %s needed", len(q.Answer), votersNoun(q.Voters), verb, more, q.Need(), need)
 }
 
+func membersNoun(n int) string {
+	if n == 1 {
+		return "1 member"
+	}
+	return fmt.Sprintf("%d members", n)
+}
+
 func votersNoun(n int) string {
 	if n == 1 {
 		return "1 voter"
@@ -72,6 +79,9 @@ var Votes = &collectors.Fact[Quorum]{
 		m, gap := Members.One(s)
 		if gap != nil {
 			return Quorum{}, gap
+		}
+		if who, _ := WhoIsWho.One(s); m.Loose && !who.Complete {
+			return Quorum{}, collectors.Gapf(collectors.NotAsked, "the evidence shows %s; whether those are all only the member list tells", membersNoun(len(m.Members))).With("etcdctl member list -w json > members.json")
 		}
 		var q Quorum
 		for _, x := range m.Members {

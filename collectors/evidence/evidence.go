@@ -20,6 +20,7 @@ type Evidence struct {
 	Left  []Skipped // those that were not, or not whole
 
 	given     bool // the caller gave At
+	noYear    bool // the latest time is of a log that does not tell its year
 	latest    time.Time
 	objects   map[string]*held // by API version and kind
 	files     int
@@ -59,6 +60,8 @@ func New(files []File, at time.Time) (*Evidence, error) {
 	switch {
 	case e.given:
 		e.Dated = "as given"
+	case !e.latest.IsZero() && e.noYear:
+		e.At, e.Dated = e.latest, "the latest time in it; the year is a guess"
 	case !e.latest.IsZero():
 		e.At, e.Dated = e.latest, "the latest time in it"
 	case !newest.IsZero():

@@ -146,6 +146,12 @@ func (e *Evidence) explain() {
 	if h == nil {
 		return
 	}
+	whole := map[string]*object{} // by name, for tables of one namespace, which do not name it
+	for _, o := range h.items {
+		if !o.bare {
+			whole[o.GetName()] = o
+		}
+	}
 	said := map[string]*corev1.Event{}
 	for _, o := range e.held("v1", "Event") {
 		ev, ok := o.Object.(*corev1.Event)
@@ -159,8 +165,14 @@ func (e *Evidence) explain() {
 	}
 	h.items = slices.DeleteFunc(h.items, func(o *object) bool {
 		p, ok := o.Object.(*corev1.Pod)
-		if !ok || !o.bare {
+		if !ok || !o.bare || len(p.Status.Conditions) > 0 {
 			return false
+		}
+		if w := whole[p.Name]; w != nil && p.Namespace == "" {
+			if w.GetCreationTimestamp().Time.IsZero() {
+				w.setCreated(p.CreationTimestamp.Time)
+			}
+			return true
 		}
 		ev := said[p.Namespace+"/"+p.Name]
 		if ev == nil {

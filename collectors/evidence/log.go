@@ -39,9 +39,8 @@ func (e *Evidence) dateLogs(newest time.Time) {
 	}
 	for i := range e.logs {
 		l := &e.logs[i]
-		l.First, l.Last = logs.Dated(l.First, ref), logs.Dated(l.Last, ref)
-		for h := range l.Hits {
-			l.Hits[h].First, l.Hits[h].Last = logs.Dated(l.Hits[h].First, ref), logs.Dated(l.Hits[h].Last, ref)
+		if guess := l.Date(ref); guess && l.Last.After(e.latest) {
+			e.noYear = true
 		}
 		e.saw(l.Last)
 	}

@@ -24,6 +24,7 @@ const (
 	etcdSimple // of etcdctl endpoint status -w simple
 	kubeTable  // of kubectl get
 	healthText // of /readyz?verbose and the like
+	described  // of kubectl describe
 	certTable  // of kubeadm certs check-expiration
 	logText
 )
@@ -76,6 +77,8 @@ func recognise(head []byte) shape {
 			return healthText
 		case strings.HasPrefix(line, "CERTIFICATE ") && strings.Contains(line, "EXPIRES"):
 			return certTable
+		case describedEvent.MatchString(line), n == 0 && describedName.MatchString(text):
+			return described
 		case n == 0 && kubeHeader.MatchString(line):
 			return kubeTable
 		case n == 0 && yamlTop.MatchString(text):
@@ -130,7 +133,7 @@ func (e *Evidence) read(f File) (err error) {
 	switch recognise(head) {
 	case metricsText:
 		return e.readMetrics(f)
-	case logText:
+	case logText, certTable: // the table's lines have signatures too
 		return e.readLog(f)
 	case empty:
 		return errors.New("it is empty")
@@ -156,6 +159,8 @@ func (e *Evidence) read(f File) (err error) {
 		return e.readKubeTable(f, string(b))
 	case healthText:
 		return e.readHealth(f, b)
+	case described:
+		return e.readDescribe(f, string(b))
 	}
 	return errNotRecognised
 }
