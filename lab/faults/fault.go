@@ -45,8 +45,8 @@ type Fault struct {
 
 // Problem is one of ktriage's: a check and, if it matters which, a target.
 type Problem struct {
-	Check  string
-	Target string
+	Check  string `json:"check"`
+	Target string `json:"target,omitempty"`
 }
 
 // Inject breaks lab with f and waits for the effect. A lab has one fault at a

@@ -49,18 +49,26 @@ type Gap struct {
 	Remedy string `json:"remedy"`
 }
 
-// ExitOK is how ktriage doctor exits when it has nothing to complain about.
-const ExitOK = 0
+// How ktriage doctor exits when it has nothing to complain about, and when there
+// is something that it could not judge.
+const (
+	ExitOK      = 0
+	exitUnknown = 3
+)
 
 // doctorTimeout is far above what a run may take.
 const doctorTimeout = 2 * time.Minute
 
 // Doctor runs ktriage doctor with the lab administrator's kubeconfig.
 func Doctor(ctx context.Context, ktriage string, lab *cluster.Lab, flags ...string) (Report, error) {
+	return run(ctx, ktriage, lab.Options.Kubeconfig(), flags...)
+}
+
+func run(ctx context.Context, ktriage, kubeconfig string, flags ...string) (Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, ktriage, append([]string{"doctor", "-o", "json"}, flags...)...)
-	cmd.Env = append(withoutEtcd(os.Environ()), "KUBECONFIG="+lab.Options.Kubeconfig())
+	cmd.Env = append(withoutEtcd(os.Environ()), "KUBECONFIG="+kubeconfig)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()

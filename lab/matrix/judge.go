@@ -36,7 +36,8 @@ func Judge(r Report, f faults.Fault) []string {
 
 func judgeHealthy(r Report) []string {
 	var wrong []string
-	if r.Exit != ExitOK {
+	// What a recording from an older ktriage does not hold is unknown.
+	if r.Exit != ExitOK && !(r.Exit == exitUnknown && r.notAsked()) {
 		wrong = append(wrong, fmt.Sprintf("exit code %d on a healthy cluster", r.Exit))
 	}
 	if len(r.Findings) == 0 {
@@ -48,6 +49,16 @@ func judgeHealthy(r Report) []string {
 		}
 	}
 	return wrong
+}
+
+// notAsked says whether all that is unknown is so because it was not asked.
+func (r Report) notAsked() bool {
+	for _, f := range r.Findings {
+		if f.Status == "unknown" && (f.Gap == nil || f.Gap.Reason != "not asked") {
+			return false
+		}
+	}
+	return true
 }
 
 func (p Problem) is(want faults.Problem) bool {

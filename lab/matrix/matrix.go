@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"time"
@@ -86,12 +85,15 @@ func (m *runner) try(ctx context.Context, f faults.Fault) Result {
 	if r.Err == nil {
 		flags := EtcdFlags(m.lab)
 		if m.RecordDir != "" {
-			flags = append(flags, "--record", filepath.Join(m.RecordDir, f.Name+".tar.gz"))
+			flags = append(flags, "--record", recording(m.RecordDir, f))
 		}
 		r.Report, r.Err = Doctor(ctx, m.Ktriage, m.lab, flags...)
 	}
 	if r.Err == nil {
 		r.Wrong = Judge(r.Report, f)
+		if m.RecordDir != "" {
+			r.Err = saveExpectation(m.RecordDir, f)
+		}
 	}
 	// A lab that a fault had to itself, that has scars, or that cannot be mended,
 	// is no use to the next one.

@@ -24,6 +24,7 @@ func matrixCommand(ctx context.Context, args []string) error {
 	run := flags.String("run", "", "try only what the regular expression matches")
 	out := flags.String("o", "", "write the table to this Markdown file")
 	record := flags.String("record", "", "write a recording of each fault to this folder")
+	from := flags.String("from", "", "judge the recordings in this folder again, without a lab")
 	slow := flags.Bool("slow", false, "try also what needs many minutes to show")
 	verbose := flags.Bool("v", false, "show every report whole")
 	if err := flags.Parse(args); err != nil {
@@ -43,7 +44,7 @@ func matrixCommand(ctx context.Context, args []string) error {
 		}
 	}
 	dir, err := matrixDir(ctx)
-	if err != nil {
+	if err != nil && *from == "" {
 		return err
 	}
 	self, err := os.Executable()
@@ -52,11 +53,11 @@ func matrixCommand(ctx context.Context, args []string) error {
 	}
 	var list []faults.Fault
 	for _, f := range slices.Concat(faults.Shapes(), faults.All()) {
-		if match.MatchString(f.Name) && (*slow || !f.Slow) {
+		if match.MatchString(f.Name) && (*slow || !f.Slow || *from != "") {
 			list = append(list, f)
 		}
 	}
-	results := matrix.Run(ctx, matrix.Config{
+	config := matrix.Config{
 		Ktriage: ktriage,
 		Base:    cluster.Options{Dir: dir},
 		Up: func(ctx context.Context, o cluster.Options) (*cluster.Lab, error) {
@@ -65,7 +66,13 @@ func matrixCommand(ctx context.Context, args []string) error {
 		RecordDir: *record,
 		Progress:  os.Stdout,
 		Verbose:   *verbose,
-	}, list)
+	}
+	var results []matrix.Result
+	if *from != "" {
+		results = matrix.Rejudge(ctx, config, *from, list)
+	} else {
+		results = matrix.Run(ctx, config, list)
+	}
 	if *out != "" {
 		if err := os.WriteFile(*out, []byte(matrix.Markdown(results, build.Default)), 0o644); err != nil {
 			return err
