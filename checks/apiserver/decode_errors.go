@@ -39,22 +39,30 @@ func decodeErrors(p *checks.Pass) {
 		decode, resource := worstGrowth(i.Undecodable)
 		crypt, status := worstGrowth(i.Untransformed)
 		now := decode.Window + crypt.Window
-		when := "; none in the window"
+		// What cannot be read is read again, to fill a cache, after half a minute
+		// at most or twice that (k8s.io/apiserver, cacher.go): if a full window
+		// has nothing, it is most likely over, as after a conversion webhook was
+		// away.
+		verdict, when := checks.Info, "; none in the window"
 		switch {
 		case now > 0:
-			when = fmt.Sprintf("; %.0f of them in the window", now)
+			verdict, when = checks.Warning, fmt.Sprintf("; %.0f of them in the window", now)
 		case i.Broken != "":
-			when = "; whether it goes on is not known: " + i.Broken
+			verdict, when = checks.Warning, "; whether it goes on is not known: "+i.Broken
 		}
+		var v *checks.Verdict
 		switch {
 		case decode.Lifetime > 0:
-			p.Warn(t, "%.0f reads of objects that cannot be decoded since the process started, most of %s%s", decode.Lifetime, resource, when).
+			v = p.Judge(t, verdict, "%.0f reads of objects that cannot be decoded since the process started, most of %s%s", decode.Lifetime, resource, when).
 				Saw(apiserver.StoreIntegrity, "undecodable "+resource, fmt.Sprintf("%.0f", decode.Lifetime), "0", decodeSource).Mark("resource=" + resource)
 		case crypt.Lifetime > 0:
-			p.Warn(t, "%.0f failed encryptions or decryptions since the process started, status %s%s", crypt.Lifetime, status, when).
+			v = p.Judge(t, verdict, "%.0f failed encryptions or decryptions since the process started, status %s%s", crypt.Lifetime, status, when).
 				Saw(apiserver.StoreIntegrity, "transformations "+status, fmt.Sprintf("%.0f", crypt.Lifetime), "0", decodeSource).Mark("encryption")
 		default:
-			p.OK(t, "0 objects that could not be decoded or decrypted since the process started")
+			v = p.OK(t, "0 objects that could not be decoded or decrypted since the process started")
+		}
+		if verdict == checks.Info && decode.Lifetime+crypt.Lifetime > 0 {
+			v.TooFew()
 		}
 	}
 }

@@ -29,7 +29,8 @@ var ClientErrors = &checks.Check{
 	Needs:     []collectors.Any{controllers.Elected.Client, scheduler.Elected.Client, controllers.Elected.Instances, scheduler.Elected.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "read what is refused", Command: "kubectl -n kube-system logs --prefix --tail=200 -l tier=control-plane | grep -iE 'unauthorized|forbidden|refused|timeout|x509'", Risk: checks.ReadOnly},
-		{Title: "on the node, see whether its client certificate is valid", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
+		{Title: "see whether its rights are still bound to it (403)", Command: "kubectl get clusterrolebinding system:kube-scheduler system:kube-controller-manager -o wide", Risk: checks.ReadOnly},
+		{Title: "on the node, see whether its client certificate is valid (401)", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
 	},
 	Run: func(p *checks.Pass) {
 		clientErrors(p, controllers.Elected)

@@ -36,7 +36,7 @@ var apiServiceDead = Fault{
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
 		return cluster.Until(ctx, effectTimeout, "a namespace of which not all can be listed", func(ctx context.Context) error {
-			return namespaceSays(ctx, lab, "leftover", corev1.NamespaceDeletionDiscoveryFailure)
+			return namespaceSays(ctx, lab, "leftover", corev1.NamespaceDeletionDiscoveryFailure, undiscovered)
 		})
 	},
 	Heal: func(ctx context.Context, lab *cluster.Lab) error {

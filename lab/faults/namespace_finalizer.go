@@ -3,6 +3,7 @@ package faults
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ktriage/ktriage/lab/cluster"
 	corev1 "k8s.io/api/core/v1"
@@ -11,7 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-const held = "held"
+const (
+	held = "held"
+	// heldFor is how long a namespace that a finalizer holds may stay before
+	// ktriage makes much of it: a little over its two minutes. undiscovered is
+	// the same for one of which not all can be listed.
+	heldFor      = 125 * time.Second
+	undiscovered = 65 * time.Second
+)
 
 var namespaceFinalizer = Fault{
 	Name: "namespace-finalizer",
@@ -34,7 +42,7 @@ var namespaceFinalizer = Fault{
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
 		return cluster.Until(ctx, effectTimeout, "a namespace that is held", func(ctx context.Context) error {
-			return namespaceSays(ctx, lab, held, corev1.NamespaceFinalizersRemaining)
+			return namespaceSays(ctx, lab, held, corev1.NamespaceFinalizersRemaining, heldFor)
 		})
 	},
 	Heal: func(ctx context.Context, lab *cluster.Lab) error {
@@ -54,8 +62,9 @@ var namespaceFinalizer = Fault{
 	},
 }
 
-// namespaceSays waits for a condition of a namespace that is being deleted.
-func namespaceSays(ctx context.Context, lab *cluster.Lab, name string, condition corev1.NamespaceConditionType) error {
+// namespaceSays waits for a condition of a namespace that has been being deleted
+// for that long.
+func namespaceSays(ctx context.Context, lab *cluster.Lab, name string, condition corev1.NamespaceConditionType, long time.Duration) error {
 	client, err := lab.Client()
 	if err != nil {
 		return err
@@ -63,6 +72,9 @@ func namespaceSays(ctx context.Context, lab *cluster.Lab, name string, condition
 	namespace, err := client.CoreV1().Namespaces().Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
 		return err
+	}
+	if d := namespace.DeletionTimestamp; d == nil || time.Since(d.Time) < long {
+		return fmt.Errorf("namespace %s has not been deleted for %s", name, long)
 	}
 	for _, c := range namespace.Status.Conditions {
 		if c.Type == condition && c.Status == corev1.ConditionTrue {
