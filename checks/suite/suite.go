@@ -12,6 +12,7 @@ import (
 	"github.com/ktriage/ktriage/checks/leases"
 	"github.com/ktriage/ktriage/checks/logs"
 	"github.com/ktriage/ktriage/checks/namespaces"
+	"github.com/ktriage/ktriage/checks/nodes"
 	"github.com/ktriage/ktriage/checks/pods"
 	"github.com/ktriage/ktriage/checks/scheduler"
 	"github.com/ktriage/ktriage/checks/webhooks"
@@ -28,6 +29,7 @@ var groups = [][]*checks.Check{
 	logs.All,
 	pods.All,
 	namespaces.All,
+	nodes.All,
 	webhooks.All,
 }
 

@@ -46,6 +46,8 @@ var Links = []Link{
 		Because: "a member is missing"},
 	{ID: "E13h", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "lease-renew-slow", "lease-expired", "lease-flapping", "lease-mass-loss", "kcm-restarts", "kcm-client-errors", "scheduler-errors"}, When: hangs,
 		Because: "what the API server asks that member waits until it times out"},
+	{ID: "E13a", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-slow-read-index"}, When: spareless,
+		Because: "with none to spare, every write waits for the slowest that is left"},
 	{ID: "E13b", Causes: ids{"etcd-quorum-lost"}, Effects: ids{"etcd-member-unreachable", "etcd-no-leader", "etcd-quorum-fragile", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-leader-flapping"}, When: Surely,
 		Because: "without a majority there is no leader and no write"},
 	{ID: "E13c", Causes: ids{"etcd-quorum-lost", "etcd-no-leader", "etcd-corrupt-alarm"}, Effects: ids{"apiserver-unreachable", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-errors", "apiserver-etcd-latency", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "lease-expired", "lease-renew-slow"}, When: Surely,
@@ -168,6 +170,20 @@ var Links = []Link{
 	// What the kubelet says of the process that is down.
 	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts", "apiserver-restarting"}, When: itsPod,
 		Because: "it is the pod of the same process"},
+
+	// What the logs say of the same.
+	{ID: "L1", Causes: ids{"etcd-log-slow-fsync"}, Effects: ids{"etcd-log-slow-apply", "etcd-log-late-heartbeat"}, When: sameTarget,
+		Because: "the same member logs that it waits for its disk"},
+	{ID: "L1f", Causes: ids{"etcd-wal-fsync-slow"}, Effects: ids{"etcd-log-slow-fsync", "etcd-log-slow-apply", "etcd-log-late-heartbeat"}, When: Anywhere,
+		Because: "the log tells of the slow disk"},
+	{ID: "L2", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"etcd-log-nospace", "apiserver-log-etcd-err"}, When: Anywhere,
+		Because: "the log tells of the alarm"},
+	{ID: "L3", Causes: ids{"etcd-revision-divergence", "etcd-corrupt-alarm"}, Effects: ids{"etcd-log-corrupt"}, When: Anywhere,
+		Because: "the log tells of the data that differs"},
+	{ID: "L4", Causes: ids{"le-retrieve", "le-update"}, Effects: ids{"le-renew-failed", "le-lost"}, When: sameTarget,
+		Because: "who cannot read or write the lease loses it"},
+	{ID: "L5", Causes: ids{"le-renew-failed"}, Effects: ids{"le-lost"}, When: sameTarget,
+		Because: "who does not renew the lease in time ends"},
 
 	// What cannot be asked because of what is down.
 	{ID: "G1", Causes: ids{"etcd-member-unreachable"}, Gaps: true, When: silentPart,
@@ -323,6 +339,15 @@ func hangs(c, e checks.Finding, _ View) Strength {
 		return No
 	}
 	return CoOccurrence
+}
+
+// spareless fires where the members that are left are just enough, and no disk
+// of theirs is the better explanation.
+func spareless(c, e checks.Finding, all View) Strength {
+	if spare, ok := c.Numbers["spare"]; !ok || spare != 0 {
+		return No
+	}
+	return disksAreFast(c, e, all)
 }
 
 // oddWithout fires where the number of voters is even only because of members

@@ -1,0 +1,79 @@
+package nodes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/cluster"
+	"github.com/ktriage/ktriage/collectors/objects"
+)
+
+// A Heartbeat is the lease of one node.
+type Heartbeat struct {
+	Node string
+	Age  time.Duration // since it was renewed, by the API server's clock
+}
+
+// Heartbeats are the nodes' leases.
+type Heartbeats struct {
+	All  int
+	Late []Heartbeat // those older than suspicious, the oldest first
+}
+
+// Older counts the leases that are older than a limit, which must not be below
+// suspicious, and names the first of them.
+func (h Heartbeats) Older(limit time.Duration) []Heartbeat {
+	i := slices.IndexFunc(h.Late, func(b Heartbeat) bool { return b.Age <= limit })
+	if i < 0 {
+		return h.Late
+	}
+	return h.Late[:i]
+}
+
+// suspicious is twice the time in which a kubelet renews its lease, 10 s. What
+// is younger is of no interest, and not kept.
+const suspicious = 20 * time.Second
+
+// Leases are the leases by which kubelets say that they are alive.
+var Leases = &collectors.Fact[Heartbeats]{
+	ID:      "nodes.heartbeats",
+	Doc:     "how long ago each node's kubelet renewed its lease, by the API server's clock",
+	Needs:   []collectors.Any{cluster.Version},
+	Targets: collectors.Single(All),
+	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+		return []collectors.Request{{Verb: collectors.List, URL: "kube:/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"}}
+	},
+	Fold: func(s *collectors.Snapshot, _ collectors.Target) collectors.Folder[Heartbeats] {
+		v, _ := cluster.Version.One(s) // only to pass over what is fresh
+		before := s.At.Add(v.Skew).Add(-suspicious / 2)
+		all, renewed := 0, map[string]time.Time{}
+		return collectors.Folder[Heartbeats]{
+			Add: func(_ int, o objects.Object) {
+				all++
+				l := o.(*coordinationv1.Lease)
+				if t := l.Spec.RenewTime; t != nil && t.Time.Before(before) {
+					renewed[strings.Clone(l.Name)] = t.Time
+				}
+			},
+			Done: func(rs []collectors.Answered) (Heartbeats, error) {
+				at := rs[0].Date
+				if at.IsZero() {
+					return Heartbeats{}, collectors.Gapf(collectors.Absent, "the reply has no Date header: the age of a lease cannot be told by the API server's clock")
+				}
+				h := Heartbeats{All: all}
+				for n, t := range renewed {
+					if age := at.Sub(t); age > suspicious {
+						h.Late = append(h.Late, Heartbeat{n, age})
+					}
+				}
+				slices.SortFunc(h.Late, func(a, b Heartbeat) int { return cmp.Or(-cmp.Compare(a.Age, b.Age), cmp.Compare(a.Node, b.Node)) })
+				return h, nil
+			},
+		}
+	},
+}

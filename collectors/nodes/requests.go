@@ -1,0 +1,87 @@
+package nodes
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	certificatesv1 "k8s.io/api/certificates/v1"
+
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/cluster"
+	"github.com/ktriage/ktriage/collectors/objects"
+)
+
+// The signers of kubelets' certificates.
+const (
+	ServingSigner = "kubernetes.io/kubelet-serving"
+	ClientSigner  = "kubernetes.io/kube-apiserver-client-kubelet"
+)
+
+// A Queue is the requests to one signer that nobody has decided on.
+type Queue struct {
+	Signer  string
+	Pending int
+	Late    int // for longer than Undecided
+	Oldest  time.Duration
+	Example string
+	Who     string // asked for that one
+}
+
+// Undecided is how long a request may wait. Source: RULES; an approver decides
+// in a moment.
+const Undecided = 5 * time.Minute
+
+// Requested is the certificates that are asked for and not decided on.
+type Requested struct {
+	All int
+	By  []Queue // by signer
+}
+
+// Requests are the requests for certificates.
+var Requests = &collectors.Fact[Requested]{
+	ID:      "nodes.certificate-requests",
+	Doc:     "the requests for certificates that nobody has approved or denied",
+	Needs:   []collectors.Any{cluster.Version},
+	Targets: collectors.Single(All),
+	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+		return []collectors.Request{{Verb: collectors.List, URL: "kube:/apis/certificates.k8s.io/v1/certificatesigningrequests"}}
+	},
+	Fold: func(s *collectors.Snapshot, _ collectors.Target) collectors.Folder[Requested] {
+		v, _ := cluster.Version.One(s) // without it, this machine's clock has to do
+		now := s.At.Add(v.Skew)
+		var out Requested
+		return collectors.Folder[Requested]{
+			Add: func(_ int, o objects.Object) { out.add(o.(*certificatesv1.CertificateSigningRequest), now) },
+			Done: func([]collectors.Answered) (Requested, error) {
+				slices.SortFunc(out.By, func(a, b Queue) int { return cmp.Compare(a.Signer, b.Signer) })
+				return out, nil
+			},
+		}
+	},
+}
+
+func (r *Requested) add(o *certificatesv1.CertificateSigningRequest, now time.Time) {
+	r.All++
+	if len(o.Status.Conditions) > 0 {
+		return // approved, denied or failed
+	}
+	i := slices.IndexFunc(r.By, func(q Queue) bool { return q.Signer == o.Spec.SignerName })
+	if i < 0 {
+		if len(r.By) == maxDistinct {
+			return
+		}
+		i = len(r.By)
+		r.By = append(r.By, Queue{Signer: strings.Clone(o.Spec.SignerName)})
+	}
+	q := &r.By[i]
+	q.Pending++
+	age := now.Sub(o.CreationTimestamp.Time)
+	if age > Undecided {
+		q.Late++
+	}
+	if q.Example == "" || age > q.Oldest {
+		q.Oldest, q.Example, q.Who = age, strings.Clone(o.Name), strings.Clone(o.Spec.Username)
+	}
+}
