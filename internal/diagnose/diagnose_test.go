@@ -302,3 +302,27 @@ func TestALongWayBetweenMembers(t *testing.T) {
 		t.Errorf("want that requests wait for the disk, got:\n%s", show(d))
 	}
 }
+
+func TestMembersThatAreJustEnough(t *testing.T) {
+	slow := finding("etcd-apply-slow", checks.Warning, "etcd/cp-2")
+	for _, tt := range []struct {
+		name  string
+		spare float64
+		disk  checks.Status
+		want  int // problems
+	}{
+		{"wait for each other", 0, checks.OK, 1},
+		{"do not, if there is one to spare", 1, checks.OK, 2},
+		{"wait for a slow disk first", 0, checks.Warning, 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d := Diagnose([]checks.Finding{
+				with(finding("etcd-member-unreachable", checks.Critical, "etcd/cp-3"), "spare", tt.spare),
+				finding("etcd-wal-fsync-slow", tt.disk, "etcd/cp-1", Leader, WritePath), slow,
+			}, Links)
+			if len(d.Problems) != tt.want {
+				t.Errorf("want %d problems, got:\n%s", tt.want, show(d))
+			}
+		})
+	}
+}
