@@ -1,0 +1,92 @@
+package cli_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ktriage/ktriage/internal/cli"
+)
+
+// A verdict names a check and, in an expectation that does not mind which, no
+// target.
+type verdict struct {
+	Check   string `json:"check"`
+	Target  string `json:"target"`
+	Status  string `json:"status"`
+	Summary string `json:"summary"`
+}
+
+// TestRecordings judges real clusters again, well and broken, that lab matrix
+// has recorded: the first problem is the cause, and nothing stands beside it.
+func TestRecordings(t *testing.T) {
+	expectations, err := filepath.Glob("testdata/recordings/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(expectations) == 0 {
+		t.Error("there are no recordings")
+	}
+	for _, file := range expectations {
+		name := strings.TrimSuffix(file, ".json")
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want struct {
+				First []verdict `json:"first"`
+				Also  []string  `json:"also"`
+				Doc   string    `json:"doc"`
+			}
+			if err := json.Unmarshal(text, &want); err != nil {
+				t.Fatal(err)
+			}
+			var got struct {
+				Problems []verdict `json:"problems"`
+			}
+			judgeRecording(t, name+".tar.gz", &got)
+			if len(got.Problems) == 0 {
+				if len(want.First) > 0 {
+					t.Errorf("nothing found: %s", want.Doc)
+				}
+				return
+			}
+			is := func(p verdict) bool {
+				return slices.ContainsFunc(want.First, func(w verdict) bool {
+					return w.Check == p.Check && (w.Target == "" || w.Target == p.Target)
+				})
+			}
+			if first := got.Problems[0]; len(want.First) > 0 && !is(first) {
+				t.Errorf("got first %s of %s, want one of %v: %s", first.Check, first.Target, want.First, want.Doc)
+			}
+			for _, p := range got.Problems {
+				own := slices.ContainsFunc(want.First, func(w verdict) bool { return w.Check == p.Check })
+				if !own && !slices.Contains(want.Also, p.Check) {
+					t.Errorf("%s of %s stands alone: %s", p.Check, p.Target, p.Summary)
+				}
+			}
+		})
+	}
+}
+
+func judgeRecording(t *testing.T, file string, into any) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	exit := cli.Main(cli.Invocation{
+		Args:   []string{"ktriage", "doctor", "--from", file, "-o", "json"},
+		Stdin:  strings.NewReader(""),
+		Stdout: &out, Stderr: &errs,
+		Getenv: func(string) string { return "" },
+		Now:    time.Now,
+	})
+	if err := json.Unmarshal(out.Bytes(), into); err != nil {
+		t.Fatalf("exit code %d, no report: %v\n%s", exit, err, errs.String())
+	}
+}
