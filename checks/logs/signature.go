@@ -40,10 +40,16 @@ const (
 	// within that time, while the log goes on, is no trouble.
 	starting = 2 * time.Minute
 	goesOn   = time.Minute
+	// A log that goes on for so long without is the account of a trouble that
+	// is over [exp].
+	quiet = 10 * time.Minute
 	// So many lines, up to the end of the log, mean that it lasts [exp].
 	lasting     = 10
 	lastingFor  = time.Minute
 	lastingUpTo = 10 * time.Minute
+
+	// Shorter times are not worth telling.
+	told = 100 * time.Millisecond
 
 	signatureSource = "heuristic"
 )
@@ -85,7 +91,7 @@ func tell(p *checks.Pass, s *logs.Signature, l logs.Log, h logs.Hit) {
 	if !h.Last.IsZero() {
 		words += ", " + span(h.First, h.Last, l.NoYear)
 	}
-	if h.Worst > 0 {
+	if h.Worst >= told {
 		words += ", the longest took " + checks.Seconds(h.Worst.Seconds())
 	}
 	if c := h.Cause(); c != "" {
@@ -114,6 +120,8 @@ func weigh(s *logs.Signature, l logs.Log, h logs.Hit) (checks.Status, string) {
 		return checks.Info, "the last was " + checks.Span(ago) + " before the evidence ends"
 	case s.Severity == logs.Terminal:
 		return checks.Critical, ""
+	case dated && l.Last.Sub(h.Last) > quiet:
+		return checks.Info, "the log goes on for " + checks.Span(l.Last.Sub(h.Last)) + " without"
 	case h.Count < s.Few:
 		return checks.Info, "too few to mean more than an accident"
 	case dated && h.Last.Sub(l.First) < starting && l.Last.Sub(h.Last) > goesOn:
@@ -161,7 +169,7 @@ func page(s *logs.Signature) string {
 	if s.Few > 1 {
 		level += fmt.Sprintf(" Fewer than %d are no more than advice.", s.Few)
 	}
-	fmt.Fprintf(&b, "\n%s What stopped an hour before the evidence ends is advice: it is history.\n", level)
+	fmt.Fprintf(&b, "\n%s What stopped an hour before the evidence ends, or\nten minutes before the log does, is advice: it is history.\n", level)
 	fmt.Fprintf(&b, "\n## Why it matters\n%s\n\n## What to do\n%s%s:\n\n    %s\n", s.Means, strings.ToUpper(s.NextTitle[:1]), s.NextTitle[1:], s.Next)
 	b.WriteString("\n## When it is wrong\nA log tells of the past, and an excerpt of what somebody picked. What the components say of themselves counts more.\n")
 	b.WriteString("\n## Facts\n`logs.seen`, which reads each log once and keeps a count, the times and one line.\n")

@@ -52,7 +52,7 @@ func (e *Evidence) readArray(f File, d *json.Decoder) error {
 		if read > maxFiles {
 			return errNotRecognised
 		}
-		if err := e.readReply(f, raw); err != nil {
+		if err := e.readItem(f, raw); err != nil {
 			return err
 		}
 		read++
@@ -64,6 +64,20 @@ func (e *Evidence) readArray(f File, d *json.Decoder) error {
 		return errNotRecognised
 	}
 	return nil
+}
+
+// readItem reads an element of an array: an object of Kubernetes or a reply.
+func (e *Evidence) readItem(f File, v map[string]json.RawMessage) error {
+	var kind, apiVersion string
+	if json.Unmarshal(v["kind"], &kind) != nil || json.Unmarshal(v["apiVersion"], &apiVersion) != nil {
+		return e.readReply(f, v)
+	}
+	whole, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	_, err = e.readObject(f, whole, apiVersion, kind)
+	return err
 }
 
 // readReply reads a JSON object that is none of Kubernetes'.
@@ -87,6 +101,13 @@ func (e *Evidence) readReply(f File, v map[string]json.RawMessage) error {
 			return errNotRecognised
 		}
 		e.release = sv.GitVersion
+		return nil
+	case v["info"] != nil && v["string"] != nil: // cluster_version.json of a support bundle
+		var info struct{ GitVersion string }
+		if json.Unmarshal(v["info"], &info) != nil || info.GitVersion == "" {
+			return errNotRecognised
+		}
+		e.release = info.GitVersion
 		return nil
 	case v["Endpoint"] != nil && v["Status"] != nil:
 		return e.addStatus(f, text("Endpoint"), v["Status"])

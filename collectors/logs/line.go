@@ -40,6 +40,9 @@ var (
 func Parse(b []byte) Line {
 	s := strings.ToValidUTF8(string(bytes.TrimLeft(b, "\x00")), "?")
 	var l Line
+	if s == "" {
+		return l
+	}
 	for range 3 { // carriers may be nested: journald around Docker
 		rest, at, ok := uncarry(s)
 		if !ok {
@@ -51,33 +54,53 @@ func Parse(b []byte) Line {
 		}
 	}
 	l.Text = s
-	switch {
-	case klogLine.MatchString(s):
+	if s == "" {
+		return l
+	}
+	switch c := s[0]; {
+	case c == 'I' || c == 'W' || c == 'E' || c == 'F':
+		m := klogLine.FindStringSubmatch(s)
+		if m == nil {
+			break
+		}
 		l.Kind = Klog
 		if l.At.IsZero() {
-			l.At, _ = time.Parse("0102 15:04:05.000000", klogLine.FindStringSubmatch(s)[1])
+			l.At, _ = time.Parse("0102 15:04:05.000000", m[1])
 		}
-	case capnsLine.MatchString(s):
+	case digit(c):
+		m := capnsLine.FindStringSubmatch(s)
+		if m == nil {
+			break
+		}
 		l.Kind = Capnslog
-		if t, err := time.Parse("2006-01-02 15:04:05.999999999", capnsLine.FindStringSubmatch(s)[1]); err == nil {
+		if t, err := time.Parse("2006-01-02 15:04:05.999999999", m[1]); err == nil {
 			l.At = t
 		}
-	case strings.HasPrefix(s, "{"):
+	case c == '{':
 		l.json(s)
 	}
 	return l
 }
 
+func digit(c byte) bool { return c >= '0' && c <= '9' }
+
 // uncarry takes off the prefix of what carried a line.
 func uncarry(s string) (rest string, at time.Time, ok bool) {
-	for _, re := range [...]*regexp.Regexp{criLine, sinceLine} {
-		if m := re.FindStringSubmatch(s); m != nil {
-			at, _ = time.Parse(time.RFC3339Nano, m[1])
-			return s[len(m[0]):], at, true
+	const shortest = len("Jan  2 15:04:05")
+	switch {
+	case len(s) < shortest:
+		return s, at, false
+	case digit(s[0]) && s[10] == 'T':
+		for _, re := range [...]*regexp.Regexp{criLine, sinceLine} {
+			if m := re.FindStringSubmatch(s); m != nil {
+				at, _ = time.Parse(time.RFC3339Nano, m[1])
+				return s[len(m[0]):], at, true
+			}
 		}
-	}
-	if m := journal.FindString(s); m != "" {
-		return s[len(m):], time.Time{}, true
+	case s[3] == ' ' && s[6] == ' ' && s[9] == ':':
+		if m := journal.FindString(s); m != "" {
+			return s[len(m):], time.Time{}, true
+		}
 	}
 	if strings.HasPrefix(s, `{"log":"`) {
 		var d struct {

@@ -165,16 +165,19 @@ func (r *Reader) hit(s *Signature, l Line) {
 		h.Sample = cut(l.Text)
 	}
 	h.Worst = max(h.Worst, took)
-	if c := causeOf(l.Text); c != "" {
+	if c := causeOf(l.Text); c != "" && !(c == etcdCause && s.Only == cluster.RoleEtcd) { // etcd's own lines all name it
 		h.Causes[c]++
 	}
 }
 
+// cut leaves out the middle of a long line: it begins with what happened, and
+// the error stands at its end.
 func cut(s string) string {
+	const head = maxSample * 3 / 5
 	if len(s) <= maxSample {
 		return s
 	}
-	return strings.ToValidUTF8(s[:maxSample], "") + "…"
+	return strings.ToValidUTF8(s[:head]+"…"+s[len(s)-maxSample+head:], "")
 }
 
 // Log returns what was taken in.
@@ -203,6 +206,8 @@ func duration(s string) time.Duration {
 	return d
 }
 
+const etcdCause = "etcd"
+
 // causes are words in the tail of an error that tell what is behind it, the
 // more particular first.
 var causes = []struct{ words, cause string }{
@@ -211,7 +216,7 @@ var causes = []struct{ words, cause string }{
 	{"x509:", "a certificate"},
 	{"no endpoints available", "no endpoints behind the Service"},
 	{"mvcc: database space exceeded", "etcd is out of space"},
-	{"etcdserver:", "etcd"},
+	{"etcdserver:", etcdCause},
 	{"Too large resource version", "the server's data is older than the client's"},
 	{"the object has been modified", "a conflict: it was modified by another"},
 	{"connection refused", "connection refused"},
