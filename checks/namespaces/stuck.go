@@ -73,7 +73,7 @@ func stuck(p *checks.Pass) {
 		p.Warn(all, "%s that are being deleted stay; %d are listed", checks.Count(len(late), "namespace"), maxReported)
 	case len(late) > 0:
 	case d.Count > 0:
-		p.OK(all, "%d of %s are being deleted, the first since %s", d.Count, checks.Count(d.All, "namespace"), checks.Span(now.Sub(d.Oldest[0].Deleted))).
+		p.OK(all, "being deleted: %d of %s, the first since %s", d.Count, checks.Count(d.All, "namespace"), checks.Span(now.Sub(d.Oldest[0].Deleted))).
 			Saw(namespaces.Stuck, "being deleted", fmt.Sprint(d.Count), "", "")
 	default:
 		p.OK(all, "of %s none is being deleted", checks.Count(d.All, "namespace")).

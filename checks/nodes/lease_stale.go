@@ -47,10 +47,10 @@ func leaseStale(p *checks.Pass) {
 			Saw(nodes.Leases, "older than 20s", "0", checks.Span(limit), graceSource)
 	case len(late) > each:
 		var some []string
-		for _, b := range late[:each] {
+		for _, b := range late {
 			some = append(some, b.Node)
 		}
-		p.Warn(nodes.All, "%d of %s were not renewed for %s, the oldest for %s: %s and others", len(late), checks.Count(h.All, "lease"), checks.Span(limit), checks.Span(late[0].Age), checks.List(some, 3)).
+		p.Warn(nodes.All, "%d of %s were not renewed for %s, the oldest for %s: %s", len(late), checks.Count(h.All, "lease"), checks.Span(limit), checks.Span(late[0].Age), checks.List(some, 3)).
 			Saw(nodes.Leases, "stale", fmt.Sprint(len(late)), "0", graceSource).Number("nodes", float64(len(late)))
 	default:
 		for _, b := range late {
