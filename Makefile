@@ -19,11 +19,13 @@ e2e: build
 	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./... -count=1 -timeout 40m -v
 
 # Tries the built ktriage on all faults and healthy shapes there are, and writes
-# what came of it. RUN picks some by a regular expression.
-RUN ?=
+# what came of it. RUN picks some by a regular expression; RECORD is a folder for
+# recordings, such as internal/cli/testdata/recordings, which make test judges.
+RUN    ?=
+RECORD ?=
 matrix: build
 	cd lab && $(GO) run ./cmd/lab build
-	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) run ./cmd/lab matrix -run '$(RUN)' $(if $(RUN),,-o ../docs/fault-matrix.md)
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) run ./cmd/lab matrix -run '$(RUN)' $(if $(RUN),,-o ../docs/fault-matrix.md) $(if $(RECORD),-record $(abspath $(RECORD)))
 
 # Time and memory of what reads large bodies and lists.
 bench:
