@@ -39,6 +39,7 @@ type Collection struct {
 
 	src  Source
 	o    Options
+	seen bool                 // a first look was answered
 	late []*pending           // facts over the window, and facts derived from them; each after what it needs
 	kept map[string]*exchange // by key, for others to share
 	done chan *exchange       // those that are answered
@@ -67,14 +68,19 @@ func (c *Collection) gather(ctx context.Context, s *Snapshot, facts []Any) {
 	ready := plan(facts)
 	var todo []*exchange
 	for open := 0; ; {
+		var settled []*pending
 		for len(ready) > 0 {
 			p := ready[0]
 			ready = ready[1:]
 			p.job = p.fact.prepare(s.only(p.needs))
-			todo = c.want(p, todo, func(r Request) bool { return r.Sample != Last })
+			todo = c.want(p, todo, isFirst)
 			if p.open == 0 {
+				settled = append(settled, p)
 				ready = append(ready, c.settle(s, p)...)
 			}
+		}
+		for _, p := range settled {
+			todo = c.lookAgain(p, todo)
 		}
 		open += len(todo)
 		c.begin(ctx, s.Window, todo)
@@ -85,18 +91,43 @@ func (c *Collection) gather(ctx context.Context, s *Snapshot, facts []Any) {
 		e := <-c.done
 		open--
 		for _, p := range c.deliver(e) {
+			if p.again { // this was its last look
+				continue
+			}
 			ready = append(ready, c.settle(s, p)...)
+			todo = c.lookAgain(p, todo)
 		}
 	}
 }
 
-// close takes the last look and finishes the facts that waited for it.
+func isFirst(r Request) bool { return r.Sample != Last }
+func isLast(r Request) bool  { return r.Sample == Last }
+
+// lookAgain adds the last looks of a fact whose first were answered. They wait
+// for the window themselves, and nothing else has to.
+func (c *Collection) lookAgain(p *pending, todo []*exchange) []*exchange {
+	if !p.seen() {
+		return todo
+	}
+	c.seen, p.again = true, true
+	return c.want(p, todo, isLast)
+}
+
+// close takes what last looks are missing, and finishes the facts that waited
+// for them. If no first look was answered, there is nothing to wait for.
 func (c *Collection) close(ctx context.Context, s *Snapshot) {
+	window := s.Window
+	if !c.seen {
+		window = 0
+	}
 	var todo []*exchange
 	for _, p := range c.late {
-		todo = c.want(p, todo, func(r Request) bool { return r.Sample == Last })
+		if !p.again {
+			todo = c.want(p, todo, isLast)
+		}
+		p.again = false // for the next time
 	}
-	c.begin(ctx, s.Window, todo)
+	c.begin(ctx, window, todo)
 	for range todo {
 		c.deliver(<-c.done)
 	}

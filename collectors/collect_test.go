@@ -365,7 +365,7 @@ func TestARequestUnderWayIsShared(t *testing.T) {
 	for _, tc := range []struct {
 		family string // that the second fact wants
 		asked  int    // scrapes
-	}{{"a", 2}, {"b", 3}} {
+	}{{"a", 2}, {"b", 4}} {
 		var mu sync.Mutex
 		var wants []string
 		released, begun := make(chan struct{}), make(chan struct{})
@@ -410,6 +410,65 @@ func TestARequestUnderWayIsShared(t *testing.T) {
 		}
 		if tc.family == "b" && !strings.HasPrefix(wants[1], "a") {
 			t.Errorf("the second scrape wants %s only: a recording of it would lack what the first brought", wants[1])
+		}
+	}
+}
+
+func TestTheLastLookWaitsForNothingElse(t *testing.T) {
+	looked := make(chan struct{})
+	src := &fake{answers: map[string]func(collectors.Request) (*collectors.Reply, error){
+		"get kube:/slow": func(r collectors.Request) (*collectors.Reply, error) {
+			select {
+			case <-looked:
+			case <-time.After(10 * time.Second):
+				t.Error("the last look waits for what has nothing to do with it")
+			}
+			return says("slow")(r)
+		},
+		"scrape kube:/metrics": func(r collectors.Request) (*collectors.Reply, error) {
+			if r.Sample == collectors.Last {
+				close(looked)
+			}
+			return says("a 1\n")(r)
+		},
+	}}
+	rate, slow := scrape("rate", "a"), get("slow", "kube:/slow")
+	s := collect(context.Background(), src, rate, slow)
+	if v, gap := rate.One(s); gap != nil || v != 1 {
+		t.Errorf("got %v, %v", v, gap)
+	}
+	if v, gap := slow.One(s); gap != nil || v != "slow" {
+		t.Errorf("got %v, %v", v, gap)
+	}
+}
+
+func TestWithoutAFirstLookThereIsNothingToWaitFor(t *testing.T) {
+	for _, answered := range []bool{false, true} {
+		var after time.Duration
+		src := &fake{answers: map[string]func(collectors.Request) (*collectors.Reply, error){
+			"scrape kube:/metrics": func(r collectors.Request) (*collectors.Reply, error) {
+				if r.Sample == collectors.Last {
+					after = r.After
+				}
+				return nil, collectors.Gapf(collectors.Unreachable, "gone")
+			},
+		}}
+		facts := []collectors.Any{scrape("dead", "a")}
+		if answered {
+			src.answers["scrape etcd:/metrics"] = says("a 1\n")
+			facts = append(facts, collectors.WindowFact("alive", "", nil, collectors.Single(self),
+				func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+					return collectors.Scrapes("etcd:/metrics", nil, metrics.Select{Name: "a"})
+				},
+				func(metrics.Window) (float64, error) { return 0, nil }))
+		}
+		collect(context.Background(), src, facts...)
+		want := time.Duration(0)
+		if answered {
+			want = 10 * time.Second
+		}
+		if after != want {
+			t.Errorf("answered %v: the second look comes after %v, want %v", answered, after, want)
 		}
 	}
 }

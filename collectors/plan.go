@@ -12,8 +12,9 @@ type pending struct {
 	waiting []*pending // those that need this one themselves
 	late    bool       // it is derived from what is known only after the window
 
-	job  job // of a fact whose needs are known
-	open int // requests that are not answered yet
+	job   job  // of a fact whose needs are known
+	open  int  // requests that are not answered yet
+	again bool // its last look is being taken
 }
 
 // plan lists the facts that can be asked at once. The others follow from
@@ -84,4 +85,18 @@ func (p *pending) isLate() bool {
 		}
 	}
 	return p.late && !asks
+}
+
+// seen reports whether the fact looks twice, and its first look was answered.
+func (p *pending) seen() bool {
+	twice := false
+	for _, t := range p.job.tasks() {
+		for i, r := range t.requests {
+			if r.Sample != Last && t.answers[i].Gap != nil {
+				return false
+			}
+			twice = twice || r.Sample == Last
+		}
+	}
+	return twice
 }

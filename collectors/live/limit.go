@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -21,6 +22,7 @@ type limiter struct {
 	reserved int       // of these, for what others wait for
 	taken    int       // by requests, and by those that wait for the rate only
 	waiting  []*waiter // in the order in which they came
+	handing  bool      // slots are about to be handed out
 	requests int
 	inFlight int
 	peak     int
@@ -33,7 +35,7 @@ type waiter struct {
 }
 
 func newLimiter(inFlight int, qps float64, burst int) *limiter {
-	return &limiter{slots: inFlight, reserved: inFlight / 4, rate: rate.NewLimiter(rate.Limit(qps), burst)}
+	return &limiter{slots: inFlight, reserved: inFlight / 2, rate: rate.NewLimiter(rate.Limit(qps), burst)}
 }
 
 // acquire waits until a request may be sent. Of those that wait the most urgent
@@ -65,14 +67,13 @@ func (l *limiter) take(ctx context.Context, urgency int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	l.mu.Lock()
-	if l.free(urgency) {
-		l.taken++
-		l.mu.Unlock()
-		return nil
-	}
 	w := &waiter{urgency, make(chan struct{})}
+	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
+	if !l.handing {
+		l.handing = true
+		time.AfterFunc(muster, l.hand)
+	}
 	l.mu.Unlock()
 	select {
 	case <-w.turn:
@@ -91,6 +92,26 @@ func (l *limiter) take(ctx context.Context, urgency int) error {
 	return ctx.Err()
 }
 
+// muster is how long is waited for others that come at the same time, of which
+// one may be more urgent.
+const muster = 5 * time.Millisecond
+
+// hand gives slots to those that wait, the most urgent first.
+func (l *limiter) hand() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.handing = false
+	for len(l.waiting) > 0 {
+		next := slices.MaxFunc(l.waiting, func(a, b *waiter) int { return a.urgency - b.urgency })
+		if !l.free(next.urgency) {
+			return
+		}
+		l.taken++
+		l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool { return w == next })
+		close(next.turn)
+	}
+}
+
 // free reports whether there is a slot for a request. One that nothing waits
 // for leaves the reserved ones alone: where all that is asked hangs, what
 // follows from the first answer must not queue behind it.
@@ -101,21 +122,12 @@ func (l *limiter) free(urgency int) bool {
 	return l.taken < l.slots
 }
 
-// give hands a slot on to the most urgent that waits.
+// give returns a slot.
 func (l *limiter) give() {
 	l.mu.Lock()
-	defer l.mu.Unlock()
 	l.taken--
-	if len(l.waiting) == 0 {
-		return
-	}
-	next := slices.MaxFunc(l.waiting, func(a, b *waiter) int { return a.urgency - b.urgency })
-	if !l.free(next.urgency) {
-		return
-	}
-	l.taken++
-	l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool { return w == next })
-	close(next.turn)
+	l.mu.Unlock()
+	l.hand()
 }
 
 func (l *limiter) cost() collectors.Cost {

@@ -61,8 +61,8 @@ func TestRequestsASecondAreBounded(t *testing.T) {
 		}
 		wg.Wait()
 		// 20 at once, the other 40 at 20 a second.
-		if got := time.Since(began).Round(10 * time.Millisecond); got != 2*time.Second {
-			t.Errorf("60 requests took %v, want 2s", got)
+		if got := time.Since(began).Round(100 * time.Millisecond); got != 2*time.Second {
+			t.Errorf("60 requests took %v, want about 2s", got)
 		}
 	})
 }

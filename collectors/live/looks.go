@@ -14,7 +14,6 @@ import (
 type looks struct {
 	mu    sync.Mutex
 	first map[string]look
-	some  bool // one of them was answered
 }
 
 type look struct {
@@ -38,7 +37,6 @@ func (l *looks) answered(r collectors.Request, at time.Time, way string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.first[l.key(r)] = look{at, way}
-	l.some = true
 }
 
 // failed remembers when a first look was asked that was not answered. The
@@ -54,17 +52,15 @@ func (l *looks) failed(r collectors.Request, asked time.Time) {
 }
 
 // wait returns when the window of a Last request has passed since its First.
-// Without a First there is nothing to wait for, nor if none of the run was
-// answered: there is nothing to watch.
+// Without a First there is nothing to wait for.
 func (l *looks) wait(ctx context.Context, r collectors.Request) error {
 	if r.Sample != collectors.Last {
 		return nil
 	}
 	l.mu.Lock()
 	first, ok := l.first[l.key(r)]
-	some := l.some
 	l.mu.Unlock()
-	if !ok || !some {
+	if !ok {
 		return nil
 	}
 	t := time.NewTimer(time.Until(first.at.Add(r.After)))

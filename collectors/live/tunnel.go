@@ -37,7 +37,7 @@ type tunnels struct {
 }
 
 func newTunnels(inFlight int) *tunnels {
-	return &tunnels{m: map[string]*tunnel{}, turns: make(chan struct{}, max(1, inFlight-max(1, inFlight/3)))}
+	return &tunnels{m: map[string]*tunnel{}, turns: make(chan struct{}, max(1, inFlight/2))}
 }
 
 func (t *tunnels) to(pod string) *tunnel {
@@ -151,7 +151,9 @@ func (s *Source) openTunnel(ctx context.Context, k *kube, p podPort, within time
 	}
 }
 
-// turnToForward waits until a tunnel may be opened.
+// turnToForward waits until a tunnel may be opened. As long as a request may
+// take, it counts as one. One that takes longer than that waits for a kubelet,
+// or for the store, and costs the API server no more than one that stands.
 func (s *Source) turnToForward(ctx context.Context, urgency int) (release func(), err error) {
 	select {
 	case s.tunnels.turns <- struct{}{}:
@@ -163,7 +165,9 @@ func (s *Source) turnToForward(ctx context.Context, urgency int) (release func()
 		<-s.tunnels.turns
 		return nil, err
 	}
+	t := time.AfterFunc(s.config.RequestTimeout, end)
 	return func() {
+		t.Stop()
 		end()
 		<-s.tunnels.turns
 	}, nil
