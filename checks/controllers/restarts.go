@@ -62,8 +62,10 @@ func restarts(p *checks.Pass) {
 		default:
 			v = p.OK(t, "has run for %s (%s%s)", checks.Span(max(0, now.Sub(i.Started))), n, last)
 		}
-		v.Saw(controllers.Elected.Instances, "restarts", fmt.Sprint(i.Restarts), "", "").
-			Saw(controllers.Elected.Instances, "started", i.Started.UTC().Format(time.RFC3339), checks.Span(restartRecent), restartSource)
+		v.Saw(controllers.Elected.Instances, "restarts", fmt.Sprint(i.Restarts), "", "")
+		if !i.Started.IsZero() {
+			v.Saw(controllers.Elected.Instances, "started", i.Started.UTC().Format(time.RFC3339), checks.Span(restartRecent), restartSource)
+		}
 		if i.LastExit != "" {
 			v.Saw(controllers.Elected.Instances, "last exit", i.LastExit, "", "").Mark("exit=" + i.LastExit)
 		}

@@ -44,13 +44,13 @@ var Links = []Link{
 		Because: "proposals fail while there is no leader"},
 	{ID: "E13", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-quorum-fragile", "etcd-peer-failures", "etcd-raft-index-lag", "etcd-peer-rtt-high", "etcd-leader-flapping", "etcd-proposals-failed"}, When: Anywhere,
 		Because: "a member is missing"},
-	{ID: "E13h", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "lease-renew-slow", "lease-expired", "lease-flapping", "lease-mass-loss", "kcm-restarts", "kcm-client-errors", "scheduler-errors"}, When: hangs,
+	{ID: "E13h", Causes: ids{"etcd-member-unreachable", "etcd-no-leader"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-readyz-check-failing", "lease-renew-slow", "lease-expired", "lease-flapping", "lease-mass-loss", "kcm-restarts", "kcm-client-errors", "scheduler-errors"}, When: hangs,
 		Because: "what the API server asks that member waits until it times out"},
 	{ID: "E13a", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-slow-read-index"}, When: spareless,
 		Because: "with none to spare, every write waits for the slowest that is left"},
 	{ID: "E13b", Causes: ids{"etcd-quorum-lost"}, Effects: ids{"etcd-member-unreachable", "etcd-no-leader", "etcd-quorum-fragile", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-leader-flapping"}, When: Surely,
 		Because: "without a majority there is no leader and no write"},
-	{ID: "E13c", Causes: ids{"etcd-quorum-lost", "etcd-no-leader", "etcd-corrupt-alarm"}, Effects: ids{"apiserver-unreachable", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-errors", "apiserver-etcd-latency", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "lease-expired", "lease-renew-slow"}, When: Surely,
+	{ID: "E13c", Causes: ids{"etcd-quorum-lost", "etcd-no-leader", "etcd-corrupt-alarm"}, Effects: ids{"apiserver-unreachable", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-errors", "apiserver-etcd-latency", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "lease-expired", "lease-renew-slow"}, When: nobodyLeads,
 		Because: "the API server stores everything in etcd"},
 	{ID: "M1", Causes: ids{"etcd-unstarted-member"}, Effects: ids{"etcd-even-or-single"}, When: oddWithout,
 		Because: "without it the number of voters is odd"},
@@ -80,8 +80,10 @@ var Links = []Link{
 		Because: "requests take as long as the store under them"},
 	{ID: "E21r", Causes: ids{"apiserver-readyz-check-failing"}, Effects: ids{"apiserver-livez-failing", "apiserver-5xx-ratio"}, When: SamePlace,
 		Because: "the instance says itself that it cannot serve"},
-	{ID: "E52", Causes: ids{"apiserver-decode-errors"}, Effects: ids{"apiserver-readyz-check-failing", "apiserver-5xx-ratio", "kcm-client-errors", "apiserver-read-latency-slo"}, When: SamePlace,
-		Because: "an object that cannot be read makes every list of its kind fail, and no cache of them is filled"},
+	{ID: "E52", Causes: ids{"apiserver-decode-errors"}, Effects: ids{"apiserver-5xx-ratio", "kcm-client-errors", "apiserver-429"}, When: SamePlace,
+		Because: "an object that cannot be read makes every list of its kind fail"},
+	{ID: "E52r", Causes: ids{"apiserver-decode-errors"}, Effects: ids{"apiserver-readyz-check-failing"}, When: cacheEmpty,
+		Because: "the cache of what cannot be read is never filled"},
 	{ID: "P2", Causes: ids{"kcm-restarts"}, Effects: ids{"static-pod-crashloop"}, When: itsPod,
 		Because: "it is the pod of the same process"},
 	{ID: "E23", Causes: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-etcd-latency"}, Effects: ids{"apf-seats-exhausted", "apf-inflight-near-limit", "apf-queue-depth", "apf-wait-latency"}, When: SamePlace,
@@ -337,14 +339,23 @@ func onWritePath(c, _ checks.Finding, _ View) Strength {
 // Hangs marks a member that lets those who ask it wait.
 const Hangs = "hangs"
 
-// hangs fires where the member that is down keeps its clients waiting; one that
-// turns them away costs them nothing. A controller manager that lost its lease
+// hangs fires where the member that is down, or has no leader to ask, keeps its
+// clients waiting; one that turns them away costs them nothing. A controller manager that lost its lease
 // ends with exit code 1.
 func hangs(c, e checks.Finding, _ View) Strength {
-	if !c.Marked(Hangs) || e.Check == "kcm-restarts" && !e.Marked("exit=Error (exit code 1)") {
+	if !c.Marked(Hangs) && c.Check != "etcd-no-leader" || e.Check == "kcm-restarts" && !e.Marked("exit=Error (exit code 1)") {
 		return No
 	}
 	return CoOccurrence
+}
+
+// nobodyLeads fires unless the cause is a single member that is cut off from a
+// leader, which others have.
+func nobodyLeads(c, _ checks.Finding, _ View) Strength {
+	if c.Check == "etcd-no-leader" && c.Status != checks.Critical {
+		return No
+	}
+	return Direct
 }
 
 // spareless fires where the members that are left are just enough, and no disk
@@ -435,6 +446,15 @@ func itsQueue(c, e checks.Finding, _ View) Strength {
 	}
 	if slices.ContainsFunc(queues[e.Check], func(q string) bool { return c.Marked("queue=" + q) }) {
 		return Direct
+	}
+	return No
+}
+
+// cacheEmpty fires where what keeps an instance from being ready is a cache
+// that is not filled.
+func cacheEmpty(c, e checks.Finding, all View) Strength {
+	if e.Marked("check=informer-sync") || e.Marked("check=poststarthook/storage-readiness") {
+		return SamePlace(c, e, all)
 	}
 	return No
 }

@@ -74,3 +74,13 @@ func TestAFailingQueueExplainsItsOwnObjectsOnly(t *testing.T) {
 		t.Error(show(d))
 	}
 }
+
+func TestAnUnreadableObjectKeepsItsCacheEmpty(t *testing.T) {
+	decode := finding("apiserver-decode-errors", checks.Warning, "apiserver/cp-1")
+	if d := Diagnose([]checks.Finding{finding("apiserver-readyz-check-failing", checks.Critical, "apiserver/cp-1", "check=informer-sync"), decode}, Links); len(d.Problems) != 1 || d.Problems[0].Root.Check != "apiserver-decode-errors" {
+		t.Error(show(d))
+	}
+	if d := Diagnose([]checks.Finding{finding("apiserver-readyz-check-failing", checks.Critical, "apiserver/cp-1", "check=etcd"), decode}, Links); len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+}

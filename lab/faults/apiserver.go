@@ -21,5 +21,13 @@ func reconfigure(ctx context.Context, lab *cluster.Lab, flags map[string]string)
 	if err := lab.Reconfigure(ctx, c, flags); err != nil {
 		return err
 	}
-	return lab.WaitReady(ctx, c)
+	if err := lab.WaitReady(ctx, c); err != nil {
+		return err
+	}
+	// While it was away others lost their leases and ended. That is past when
+	// the fault itself is looked at.
+	if err := lab.WaitHealthy(ctx); err != nil {
+		return err
+	}
+	return lab.Supervisor.Forget(ctx)
 }

@@ -17,6 +17,7 @@ var apiServerDecodeErrors = Fault{
 	Name:  "apiserver-decode-errors",
 	Doc:   "The API server was restarted with another encryption key. What was written with the old one cannot be read: no secret can be listed.",
 	Want:  Problem{Check: "apiserver-decode-errors"},
+	Also:  []string{"kcm-restarts", "lease-flapping"}, // it was away for long enough
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		if err := encrypt(ctx, lab, "old"); err != nil {
@@ -35,7 +36,12 @@ var apiServerDecodeErrors = Fault{
 				return fmt.Errorf("create secret: %w", err)
 			}
 		}
-		return encrypt(ctx, lab, "new")
+		flags, err := encryption(lab, "new")
+		if err != nil {
+			return err
+		}
+		// It does not become ready: it cannot fill its cache of secrets.
+		return lab.Reconfigure(ctx, firstAPIServer(lab), flags)
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
 		client, err := lab.Client()
@@ -43,6 +49,9 @@ var apiServerDecodeErrors = Fault{
 			return err
 		}
 		return cluster.Until(ctx, effectTimeout, "secrets that cannot be read", func(ctx context.Context) error {
+			if _, err := client.Discovery().ServerVersion(); err != nil {
+				return err // it is still starting
+			}
 			if _, err := client.CoreV1().Secrets("").List(ctx, metav1.ListOptions{}); err == nil {
 				return errors.New("all secrets can be read")
 			}
@@ -67,6 +76,14 @@ var apiServerDecodeErrors = Fault{
 
 // encrypt restarts the API server with one key for secrets.
 func encrypt(ctx context.Context, lab *cluster.Lab, key string) error {
+	flags, err := encryption(lab, key)
+	if err != nil {
+		return err
+	}
+	return reconfigure(ctx, lab, flags)
+}
+
+func encryption(lab *cluster.Lab, key string) (map[string]string, error) {
 	secret := base64.StdEncoding.EncodeToString(fmt.Appendf(nil, "%-32s", key))
 	config := fmt.Sprintf(`apiVersion: apiserver.config.k8s.io/v1
 kind: EncryptionConfiguration
@@ -78,7 +95,7 @@ resources:
 `, secret)
 	path := filepath.Join(lab.Options.PKI(0), "encryption-"+key+".yaml")
 	if err := os.WriteFile(path, []byte(config), 0o600); err != nil {
-		return err
+		return nil, err
 	}
-	return reconfigure(ctx, lab, map[string]string{"encryption-provider-config": path})
+	return map[string]string{"encryption-provider-config": path}, nil
 }

@@ -19,12 +19,15 @@ const (
 
 var apiServerListStorm = Fault{
 	Name:  "apiserver-list-storm",
-	Doc:   "A dozen clients list 30 MB of config maps from etcd again and again. Reads are slow for everybody; the disks are fine.",
+	Doc:   "A dozen clients list 30 MB of config maps from etcd again and again, on an API server for a small control plane (60 requests at a time). They take all seats of their level; the disks are fine.",
 	Want:  Problem{Check: "apf-seats-exhausted"},
 	Or:    []Problem{{Check: "apiserver-read-latency-slo"}, {Check: "apf-requests-rejected"}, {Check: "apf-inflight-near-limit"}, {Check: "apf-wait-latency"}, {Check: "apf-queue-depth"}},
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		if err := fillBulky(ctx, lab); err != nil {
+			return err
+		}
+		if err := reconfigure(ctx, lab, map[string]string{"max-requests-inflight": "40", "max-mutating-requests-inflight": "20"}); err != nil {
 			return err
 		}
 		return lab.StartHelper(ctx, greedy, 0, cluster.Helper{Clients: &cluster.Clients{
@@ -48,7 +51,10 @@ var apiServerListStorm = Fault{
 		if err := lab.StopHelper(ctx, greedy); err != nil {
 			return err
 		}
-		return remove(ctx, lab, "/api/v1/namespaces/"+bulky)
+		if err := remove(ctx, lab, "/api/v1/namespaces/"+bulky); err != nil {
+			return err
+		}
+		return reconfigure(ctx, lab, nil)
 	},
 }
 
