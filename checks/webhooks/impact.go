@@ -42,7 +42,7 @@ func (h hook) impact() impact {
 	}
 	what := checks.List(takes, 3)
 	if h.Everything() {
-		what = "everything, " + checks.List(takes, 2) + " included,"
+		what = "everything (" + checks.List(takes, 2) + ")"
 	}
 	switch {
 	case h.OptIn():

@@ -147,11 +147,23 @@ func selector(s *metav1.LabelSelector) labels.Selector {
 // "pods/binding", is sent to the webhook as far as its rules go.
 func (h Hook) Takes(group, resource string, ops ...admissionv1.OperationType) bool {
 	for _, r := range h.Rules {
-		if has(r.APIGroups, group) && takesResource(r.Resources, resource) && takesOperation(r.Operations, ops) {
+		if has(r.APIGroups, group) && takesResource(r.Resources, resource) && takesOperation(r.Operations, ops) && takesScope(r.Scope, resource) {
 			return true
 		}
 	}
 	return false
+}
+
+// clusterScoped are the resources that ktriage asks about and that are in no
+// namespace.
+var clusterScoped = map[string]bool{"nodes": true, "namespaces": true, "clusterroles": true}
+
+func takesScope(s *admissionv1.ScopeType, resource string) bool {
+	if s == nil || *s == admissionv1.AllScopes {
+		return true
+	}
+	res, _, _ := strings.Cut(resource, "/")
+	return (*s == admissionv1.ClusterScope) == clusterScoped[res]
 }
 
 func has(patterns []string, s string) bool {

@@ -22,7 +22,7 @@ const module = "github.com/ktriage/ktriage"
 
 // pure lists the packages from the snapshot to the report.
 var pure = []string{"./checks/...", "./collectors", "./collectors/etcd", "./collectors/apiserver", "./collectors/scheduler", "./collectors/controllers",
-	"./collectors/leases", "./collectors/pods", "./collectors/cluster", "./collectors/metrics", "./collectors/objects", "./collectors/capture",
+	"./collectors/leases", "./collectors/pods", "./collectors/nodes", "./collectors/namespaces", "./collectors/webhooks", "./collectors/certificates", "./collectors/cluster", "./collectors/metrics", "./collectors/objects", "./collectors/capture", "./collectors/evidence", "./collectors/logs",
 	"./internal/diagnose", "./internal/report", "./internal/vitals", "./remediate"}
 
 // forbidden are the ways to the world, none of which a pure package may reach,
