@@ -29,5 +29,5 @@ func reconfigure(ctx context.Context, lab *cluster.Lab, flags map[string]string)
 	if err := lab.WaitHealthy(ctx); err != nil {
 		return err
 	}
-	return lab.Supervisor.Forget(ctx)
+	return lab.Forget(ctx)
 }

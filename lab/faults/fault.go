@@ -111,7 +111,7 @@ func Heal(ctx context.Context, lab *cluster.Lab) error {
 		return err
 	}
 	// Restarts that the fault caused would be blamed on the next one.
-	return lab.Supervisor.Forget(ctx)
+	return lab.Forget(ctx)
 }
 
 // Find returns the fault of that name.
