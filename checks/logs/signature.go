@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -100,7 +101,7 @@ func tell(p *checks.Pass, s *logs.Signature, l logs.Log, h logs.Hit) {
 	if why != "" {
 		words += "; " + why
 	}
-	v := p.Judge(collectors.Target{Component: s.Component, Name: l.Name}, status, "%s", words).
+	v := p.Judge(collectors.Target{Component: s.Component, Name: cmp.Or(l.Of, l.Name)}, status, "%s", words).
 		Saw(logs.Seen, "line", h.Sample, "", "").
 		Saw(logs.Seen, "lines", fmt.Sprint(h.Count), fmt.Sprint(max(1, s.Few)), signatureSource).
 		Number("lines", float64(h.Count)).Number("longest", h.Worst.Seconds())

@@ -68,14 +68,14 @@ var WhatKind = &collectors.Fact[Identity]{
 	Needs:   []collectors.Any{Version, NodeSummary, openShift},
 	Targets: collectors.Single(Self),
 	Derive: func(s *collectors.Snapshot, _ collectors.Target) (Identity, error) {
+		if oc, _ := openShift.One(s); oc {
+			return Identity{Distribution: OpenShift}, nil
+		}
 		v, gap := Version.One(s)
 		if gap != nil {
 			return Identity{}, gap
 		}
 		n, _ := NodeSummary.One(s) // a user who may not list nodes still gets what the version tells
-		if oc, _ := openShift.One(s); oc {
-			return Identity{Distribution: OpenShift}, nil
-		}
 		return identify(v, n), nil
 	},
 }

@@ -73,6 +73,7 @@ func New(files []File, at time.Time) (*Evidence, error) {
 	e.date()
 	e.explain()
 	e.assemble()
+	e.nameLogs()
 	return e, nil
 }
 

@@ -88,6 +88,29 @@ func (e *Evidence) assemble() {
 	}
 }
 
+// nameLogs says of logs whose path names an instance whose they are.
+func (e *Evidence) nameLogs() {
+	for n := range e.logs {
+		l := &e.logs[n]
+		for _, i := range e.instances {
+			if i.role == l.Role && !i.madeUp && i.namedIn(l.Name) {
+				l.Of = i.target()
+			}
+		}
+	}
+}
+
+// target is the name that facts give to the instance.
+func (i *instance) target() string {
+	if n := flag(i.pod, "name"); i.role == cluster.RoleEtcd && n != "" && !strings.ContainsAny(n, "$(){}") {
+		return n
+	}
+	if n := i.pod.Spec.NodeName; n != "" && strings.HasSuffix(i.pod.Name, "-"+n) {
+		return n
+	}
+	return i.pod.Name
+}
+
 // give hands out pieces of evidence to the instances of a role: to one that
 // they match, to the only one that is left for the only piece that is left, or
 // to one made up for it. Real pods to which nothing can be given while pieces

@@ -253,7 +253,7 @@ var Signatures = []Signature{
 		Next:  "ktriage explain etcd-compaction-stalled", NextTitle: "see when the last compaction was",
 		Any: []string{"compact failed"}, Match: regexp.MustCompile(`etcd: endpoint .* compact failed`),
 		Example: []string{`E0102 03:04:05.000000       1 compact.go:124] etcd: endpoint ([https://127.0.0.1:2379]) compact failed: etcdserver: request timed out`}},
-	{ID: "apiserver-log-timeout", Component: collectors.APIServer, Only: cluster.RoleAPIServer, Severity: Trouble, Few: 3,
+	{ID: "apiserver-log-timeout", Component: collectors.APIServer, Only: cluster.RoleAPIServer, Severity: Trouble, Few: 10, // three lines tell of one request
 		Healthy: "no API server logs requests that ran out of time", Words: "requests that ran out of time",
 		Means: "Requests do not end in time, or their clients give up.",
 		Next:  "ktriage explain apiserver-etcd-latency", NextTitle: "see whether it is etcd that they wait for",

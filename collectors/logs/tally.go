@@ -13,6 +13,7 @@ import (
 // A Log is what one log says.
 type Log struct {
 	Name   string       `json:"name"`
+	Of     string       `json:"of,omitempty"`   // the instance whose it is, as targets name it; empty if it is not known
 	Role   cluster.Role `json:"role,omitempty"` // whose it is; empty if it does not say
 	Lines  int          `json:"lines"`
 	First  time.Time    `json:"first,omitzero"`
