@@ -33,12 +33,8 @@ func (c *Clients) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	server, err := url.Parse(config.Host)
-	if err != nil {
+	if err := private(config.Host); err != nil {
 		return err
-	}
-	if ip := net.ParseIP(server.Hostname()); ip == nil || !ip.IsPrivate() {
-		return fmt.Errorf("%s is not an address of a lab", config.Host)
 	}
 	var wg sync.WaitGroup
 	for range min(c.Count, maxClients) {
@@ -61,6 +57,19 @@ func (c *Clients) run(ctx context.Context) error {
 		})
 	}
 	wg.Wait()
+	return nil
+}
+
+// private refuses servers that are not on this machine: a lab's addresses are
+// private ones.
+func private(host string) error {
+	server, err := url.Parse(host)
+	if err != nil {
+		return err
+	}
+	if ip := net.ParseIP(server.Hostname()); ip == nil || !ip.IsPrivate() {
+		return fmt.Errorf("%s is not an address of a lab", host)
+	}
 	return nil
 }
 

@@ -13,7 +13,7 @@ import (
 var nodeOneSilent = Fault{
 	Name: "node-one-silent",
 	Doc:  "The kubelet of one node, cp-3, is dead. What runs there still runs, but nobody hears of it.",
-	Want: Problem{Check: "node-notready", Target: "node/cp-3"},
+	Want: Problem{Check: "node-notready", Target: "nodes/cp-3"},
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		return lab.Supervisor.Hold(ctx, lab.Options.KubeletName(2), syscall.SIGKILL)
 	},
