@@ -15,13 +15,20 @@ var nodeMostSilent = Fault{
 		return lab.Freeze(ctx, cluster.WorkersKubelet)
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
-		var names []string
-		for i := range lab.Options.Workers {
-			names = append(names, lab.Options.WorkerName(i))
-		}
-		return waitNotReady(ctx, lab, names...)
+		return waitNotReady(ctx, lab, workers(lab)...)
 	},
 	Heal: func(ctx context.Context, lab *cluster.Lab) error {
-		return lab.Thaw(ctx, cluster.WorkersKubelet)
+		if err := lab.Thaw(ctx, cluster.WorkersKubelet); err != nil {
+			return err
+		}
+		return replaceUnready(ctx, lab, workers(lab)...)
 	},
+}
+
+func workers(lab *cluster.Lab) []string {
+	var names []string
+	for i := range lab.Options.Workers {
+		names = append(names, lab.Options.WorkerName(i))
+	}
+	return names
 }
