@@ -326,3 +326,17 @@ func TestMembersThatAreJustEnough(t *testing.T) {
 		})
 	}
 }
+
+func TestAMemberThatIsCutOffIsNotAClusterWithoutALeader(t *testing.T) {
+	ready := finding("apiserver-livez-failing", checks.Critical, "apiserver/cp-1")
+	errors := finding("apiserver-etcd-errors", checks.Warning, "apiserver/cp-1")
+	gap := finding("etcd-db-quota-usage", checks.Unknown, "etcd/cp-1")
+	alone := show(Diagnose([]checks.Finding{finding("etcd-no-leader", checks.Warning, "etcd/cp-3"), ready, errors, gap}, Links))
+	if want := "critical apiserver-livez-failing apiserver/cp-1\nwarning etcd-no-leader etcd/cp-3\n  warning apiserver-etcd-errors apiserver/cp-1\nunknown etcd-db-quota-usage etcd/cp-1\n"; alone != want {
+		t.Errorf("one member: got\n%swant\n%s", alone, want)
+	}
+	all := Diagnose([]checks.Finding{finding("etcd-no-leader", checks.Critical, "etcd/cp-3"), ready, errors, gap}, Links)
+	if len(all.Problems) != 1 || len(all.Unknown) != 0 {
+		t.Errorf("all members: want one problem, got\n%s", show(all))
+	}
+}

@@ -513,8 +513,8 @@ func tooSlow(_, e checks.Finding, _ View) Strength {
 }
 
 // throughEtcd fires for gaps that failed on the way to or in etcd.
-func throughEtcd(_, e checks.Finding, _ View) Strength {
-	if slices.Contains(reachesNothing, e.Gap.Reason) {
+func throughEtcd(c, e checks.Finding, all View) Strength {
+	if nobodyLeads(c, e, all) != No && slices.Contains(reachesNothing, e.Gap.Reason) {
 		return CoOccurrence
 	}
 	return No
