@@ -82,7 +82,17 @@ type Reply struct {
 	Status  int           // HTTP status; 0 where there is none
 	From    string        // the URL that answered
 	Media   string        // content type
+	Cert    *Cert         // that the server showed; nil without TLS, or where it is not known
 	Body    io.ReadCloser
+}
+
+// A Cert is what a server's certificate says of itself.
+type Cert struct {
+	Subject   string    `json:"subject"`
+	Issuer    string    `json:"issuer"`
+	NotBefore time.Time `json:"notBefore"`
+	NotAfter  time.Time `json:"notAfter"`
+	DNSNames  []string  `json:"dnsNames,omitempty"`
 }
 
 // A Source answers requests and changes nothing. A live cluster, a recording,

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/checks/apiserver"
+	"github.com/ktriage/ktriage/checks/certificates"
 	"github.com/ktriage/ktriage/checks/controllers"
 	"github.com/ktriage/ktriage/checks/etcd"
 	"github.com/ktriage/ktriage/checks/leases"
@@ -31,6 +32,7 @@ var groups = [][]*checks.Check{
 	namespaces.All,
 	nodes.All,
 	webhooks.All,
+	certificates.All,
 }
 
 // All returns every check, sorted by ID.

@@ -28,6 +28,7 @@ var (
 
 const script = `
 -- get kube:/version --
+cert: 2027-01-02T03:04:05Z CN=kube-apiserver
 {"gitVersion":"v1.37.2"}
 -- scrape kube:/metrics #first --
 process_start_time_seconds 1
@@ -58,7 +59,7 @@ func facts() []collectors.Any {
 				return []collectors.Request{{Verb: collectors.Get, URL: url}}
 			},
 			Read: func(rs []collectors.Answered) (string, error) {
-				return string(rs[0].Body) + rs[0].At.String() + rs[0].Elapsed.String(), nil
+				return string(rs[0].Body) + rs[0].At.String() + rs[0].Elapsed.String() + fmt.Sprint(rs[0].Cert), nil
 			}}
 	}
 	window := collectors.WindowFact("window", "", nil, collectors.Single(self),
@@ -117,6 +118,9 @@ func TestAReplayAnswersAsTheRunDid(t *testing.T) {
 	got = strings.Replace(got, "not asked: the recording does not hold get kube:/never", "not asked: get kube:/never is not in the script", 1)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("-run +replay:\n%s", diff)
+	}
+	if !strings.Contains(got, "CN=kube-apiserver") {
+		t.Errorf("the certificate was not replayed:\n%s", got)
 	}
 	if !strings.Contains(got, "window 4 true 10s false") {
 		t.Errorf("the window was not replayed:\n%s", got)

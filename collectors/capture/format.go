@@ -33,13 +33,14 @@ type header struct {
 	Sample collectors.Sample `json:"sample,omitempty"`
 	Page   int               `json:"page,omitempty"`
 
-	At        time.Time       `json:"at,omitzero"`
-	Date      time.Time       `json:"date,omitzero"`
-	ElapsedNS int64           `json:"elapsedNanoseconds,omitempty"`
-	Status    int             `json:"status,omitempty"`
-	From      string          `json:"from,omitempty"`
-	Media     string          `json:"media,omitempty"`
-	Gap       *collectors.Gap `json:"gap,omitempty"`
+	At        time.Time        `json:"at,omitzero"`
+	Date      time.Time        `json:"date,omitzero"`
+	ElapsedNS int64            `json:"elapsedNanoseconds,omitempty"`
+	Status    int              `json:"status,omitempty"`
+	From      string           `json:"from,omitempty"`
+	Media     string           `json:"media,omitempty"`
+	Cert      *collectors.Cert `json:"cert,omitempty"`
+	Gap       *collectors.Gap  `json:"gap,omitempty"`
 }
 
 func (h header) key() string {

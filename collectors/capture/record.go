@@ -35,7 +35,7 @@ func (r *Recorder) Record(req collectors.Request, page int, reply *collectors.Re
 	h := header{Verb: req.Verb, URL: req.URL, Or: req.Or, Sample: req.Sample, Page: page, Gap: gap}
 	if reply != nil {
 		h.At, h.Date, h.ElapsedNS = reply.At.UTC(), reply.Date.UTC(), int64(reply.Elapsed)
-		h.Status, h.From, h.Media = reply.Status, reply.From, reply.Media
+		h.Status, h.From, h.Media, h.Cert = reply.Status, reply.From, reply.Media, reply.Cert
 		if reply.Date.IsZero() {
 			h.Date = time.Time{}
 		}

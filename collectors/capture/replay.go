@@ -156,7 +156,7 @@ func (rec *Recording) Fetch(ctx context.Context, q collectors.Request) (*collect
 		return nil, r.Gap
 	}
 	return &collectors.Reply{
-		At: r.At, Date: r.Date, Elapsed: time.Duration(r.ElapsedNS), Status: r.Status, From: r.From, Media: r.Media,
+		At: r.At, Date: r.Date, Elapsed: time.Duration(r.ElapsedNS), Status: r.Status, From: r.From, Media: r.Media, Cert: r.Cert,
 		Body: io.NopCloser(bytes.NewReader(r.body)),
 	}, nil
 }

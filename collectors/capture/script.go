@@ -29,8 +29,10 @@ import (
 //	-- call etcd://10.0.0.1:2379/maintenance/status --
 //	gap: forbidden: what came back
 //
-// A body that begins with "status: 500" answers with that status, and one that
-// begins with "elapsed: 1.5s" took that long; a line of its own each. What is
+// A body that begins with "status: 500" answers with that status, one that
+// begins with "elapsed: 1.5s" took that long, and one that begins with "cert:
+// 2026-02-01T00:00:00Z CN=x" came by TLS with a certificate that ends then; a
+// line of its own each. What is
 // not in the script is a gap.
 type Script struct {
 	At     time.Time     // of the first look, and of the server's clock
@@ -109,6 +111,13 @@ func (s *Script) reply(r collectors.Request, url string, body []byte) (*collecto
 				return nil, fmt.Errorf("script: %q: %w", line, err)
 			}
 			rep.Elapsed = d
+		} else if v, ok := bytes.CutPrefix(line, []byte("cert: ")); ok {
+			until, subject, _ := strings.Cut(string(bytes.TrimSpace(v)), " ")
+			t, err := time.Parse(time.RFC3339, until)
+			if err != nil {
+				return nil, fmt.Errorf("script: %q: %w", line, err)
+			}
+			rep.Cert = &collectors.Cert{Subject: subject, NotAfter: t}
 		} else {
 			break
 		}

@@ -19,6 +19,9 @@ type Access struct {
 	Server  string `json:"server"`
 	Context string `json:"context"`
 	User    string `json:"user"` // the kind of credential, not its name
+
+	ClientUntil time.Time `json:"clientUntil"` // the end of the client certificate; zero without one
+	CAUntil     time.Time `json:"caUntil"`     // of the last certificate of the CA; zero without one
 }
 
 // HowReached is the kubeconfig's account of the cluster.

@@ -30,6 +30,9 @@ func (a *answer) reply(from string) *collectors.Reply {
 	if d, err := http.ParseTime(a.Header.Get("Date")); err == nil {
 		r.Date = d
 	}
+	if a.TLS != nil && len(a.TLS.PeerCertificates) > 0 {
+		r.Cert = certOf(a.TLS.PeerCertificates[0])
+	}
 	return r
 }
 

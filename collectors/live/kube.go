@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
@@ -35,6 +36,9 @@ type given struct {
 	Context   string `json:"context"`
 	Namespace string `json:"namespace"`
 	User      string `json:"user"` // by what we are known, not as whom
+
+	ClientUntil *time.Time `json:"clientUntil,omitempty"` // the end of the client certificate
+	CAUntil     *time.Time `json:"caUntil,omitempty"`     // of the last of the CA's
 }
 
 // noServer is what clientcmd makes of the lack of a kubeconfig.
@@ -112,6 +116,7 @@ func (s *Source) newKube(config *rest.Config) (*kube, error) {
 		return nil, err
 	}
 	k.given.Server, k.given.User = host.String(), knownBy(config)
+	k.given.ClientUntil, k.given.CAUntil = validity(config)
 	return k, nil
 }
 

@@ -3,6 +3,7 @@ package live
 import (
 	"compress/gzip"
 	"context"
+	"crypto/x509"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -406,11 +407,30 @@ func TestClusterIsDescribedWithoutSecrets(t *testing.T) {
 		t.Run(tt.user, func(t *testing.T) {
 			s := newSource(t, Config{Kubeconfig: kubeconfigFor("https://user:pw@api.example.com/base", ca, tt.change)})
 			_, body, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "config:/cluster"})
-			want := fmt.Sprintf(`{"name":"prod","server":"https://api.example.com/base","context":"work","namespace":"shop","user":%q}`, tt.user)
+			until := fmt.Sprintf(`,"caUntil":%q}`, ca.cert.NotAfter.UTC().Format(time.RFC3339))
+			if tt.user == "client certificate" {
+				until = fmt.Sprintf(`,"clientUntil":%q`, certificates(cert.cert)[0].NotAfter.Format(time.RFC3339)) + until
+			}
+			want := fmt.Sprintf(`{"name":"prod","server":"https://api.example.com/base","context":"work","namespace":"shop","user":%q`, tt.user) + until
 			if gap != nil || body != want {
 				t.Errorf("got %s, %v\nwant %s", body, gap, want)
 			}
 		})
+	}
+}
+
+func TestTheServersCertificateIsTold(t *testing.T) {
+	s, srv := newKubeSource(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
+	reply, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/readyz"})
+	if gap != nil {
+		t.Fatal(gap)
+	}
+	want := srv.TLS.Certificates[0].Leaf
+	if want == nil {
+		want, _ = x509.ParseCertificate(srv.TLS.Certificates[0].Certificate[0])
+	}
+	if reply.Cert == nil || !reply.Cert.NotAfter.Equal(want.NotAfter) || reply.Cert.Issuer != "CN=cluster" {
+		t.Errorf("%+v", reply.Cert)
 	}
 }
 

@@ -1,0 +1,51 @@
+package certificates
+
+import (
+	_ "embed"
+	"time"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/cluster"
+)
+
+//go:embed kubeconfig_self.md
+var kubeconfigSelfDoc string
+
+// KubeconfigSelf looks whether this run's own credentials end.
+var KubeconfigSelf = &checks.Check{
+	ID:        "kubeconfig-self",
+	Component: collectors.Certificates,
+	Title:     "the kubeconfig's client certificate lasts",
+	Doc:       kubeconfigSelfDoc,
+	Needs:     []collectors.Any{cluster.HowReached},
+	Remedies: []checks.Remedy{
+		{Title: "on a control-plane node, see what expires when", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
+		{Title: "on a control-plane node, renew the administrator's", Command: "kubeadm certs renew admin.conf", Risk: checks.Safe},
+	},
+	Run: kubeconfigSelf,
+}
+
+// selfWarn leaves a day to get another. Source: RULES; it ends at a warning:
+// nothing but this kubeconfig stops to work.
+const selfWarn = day
+
+func kubeconfigSelf(p *checks.Pass) {
+	t := collectors.Target{Component: collectors.Certificates, Name: "kubeconfig"}
+	a, gap := checks.One(p, cluster.HowReached)
+	switch left := a.ClientUntil.Sub(p.Now()); {
+	case gap != nil:
+		p.Unknown(t, gap)
+	case a.ClientUntil.IsZero():
+		p.Nothing(t, "the kubeconfig has no client certificate (%s)", a.User)
+	case left < 0:
+		p.Warn(t, "the kubeconfig's client certificate expired %s ago", checks.Span(left)).
+			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(selfWarn), "").Mark("expired")
+	case left < selfWarn:
+		p.Warn(t, "the kubeconfig's client certificate expires in %s", checks.Span(left)).
+			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(selfWarn), "")
+	default:
+		p.OK(t, "the kubeconfig's client certificate expires in %s", checks.Span(left)).
+			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(selfWarn), "")
+	}
+}

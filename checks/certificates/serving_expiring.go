@@ -1,0 +1,97 @@
+package certificates
+
+import (
+	_ "embed"
+	"time"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/apiserver"
+	"github.com/ktriage/ktriage/collectors/etcd"
+)
+
+//go:embed serving_expiring.md
+var servingExpiringDoc string
+
+// ServingExpiring looks for API servers and etcd members whose certificate ends
+// soon.
+var ServingExpiring = &checks.Check{
+	ID:        "cert-serving-expiring",
+	Component: collectors.Certificates,
+	Title:     "API servers and etcd members serve with certificates that last",
+	Doc:       servingExpiringDoc,
+	Needs:     []collectors.Any{apiserver.Certificate, etcd.Certificate},
+	Remedies: []checks.Remedy{
+		{Title: "on the node, see what expires when", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
+		{Title: "on the node, renew all; then restart the static pods one after the other, since they read their certificates at the start", Command: "kubeadm certs renew all", Risk: checks.Safe},
+	},
+	Run: servingExpiring,
+}
+
+const (
+	// servingWarn and servingCritical are RULES' own, without a public source
+	// (kubernetes-mixin has 7 and 1 days, for clients' certificates). What ends
+	// takes the component down, so that hours are critical for certain, days a
+	// warning.
+	servingWarn     = 30 * day
+	servingCritical = day
+	servingSource   = "experience; kubernetes-mixin KubeClientCertificateExpiration has 7d and 1d"
+
+	// short is how long certificates last that somebody renews by himself all the
+	// time; of those a share that is left counts, not days.
+	short      = 45 * day
+	shortShare = 0.1
+
+	day = 24 * time.Hour
+)
+
+func servingExpiring(p *checks.Pass) {
+	judge(p, "apiserver", apiserver.Certificate)
+	judge(p, "etcd", etcd.Certificate)
+}
+
+func judge(p *checks.Pass, of string, f *collectors.Fact[collectors.Cert]) {
+	as, gap := checks.All(p, f)
+	if gap != nil {
+		p.Unknown(target(of, collectors.Target{}), gap)
+		return
+	}
+	for _, a := range as {
+		t := target(of, a.Target)
+		if a.Gap != nil {
+			p.Unknown(t, a.Gap)
+			continue
+		}
+		c := a.Value
+		left := c.NotAfter.Sub(p.Now())
+		s := checks.OK
+		switch {
+		case left < 0 || left < servingCritical && !renewed(c):
+			s = checks.Critical
+		case left < servingWarn && !renewed(c) || renewed(c) && left < time.Duration(shortShare*float64(c.NotAfter.Sub(c.NotBefore))):
+			s = checks.Warning
+		}
+		words := "serves with a certificate that expires in %s, on %s"
+		if left < 0 {
+			words = "serves with a certificate that expired %s ago, on %s"
+		}
+		p.Judge(t, s, words, checks.Span(left), c.NotAfter.UTC().Format(time.DateOnly)).
+			Saw(f, "notAfter", c.NotAfter.UTC().Format(time.RFC3339), checks.Span(servingWarn), servingSource).
+			Saw(f, "subject", c.Subject, "", "").
+			Number("left", left.Seconds())
+	}
+}
+
+// renewed reports whether the certificate is of those that somebody renews by
+// himself.
+func renewed(c collectors.Cert) bool {
+	return !c.NotBefore.IsZero() && c.NotAfter.Sub(c.NotBefore) < short
+}
+
+// target is a certificate as a thing that is judged: "certificates/etcd/cp-1".
+func target(of string, t collectors.Target) collectors.Target {
+	if t.Name != "" {
+		of += "/" + t.Name
+	}
+	return collectors.Target{Component: collectors.Certificates, Name: of, Node: t.Node}
+}
