@@ -78,14 +78,20 @@ func matrixCommand(ctx context.Context, args []string) error {
 			return err
 		}
 	}
-	wrong := len(list) - len(results) // those that were not reached
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%d of %d were not tried: %w", len(list)-len(results), len(list), err)
+	}
+	if len(results) == 0 {
+		return errors.New("nothing to try: no fault matches")
+	}
+	wrong := 0
 	for _, r := range results {
 		if !r.Right() {
 			wrong++
 		}
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%d of %d are wrong", wrong, len(list))
+		return fmt.Errorf("%d of %d are wrong", wrong, len(results))
 	}
 	return nil
 }
