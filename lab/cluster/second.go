@@ -38,3 +38,6 @@ func (l *Lab) StartScheduler(ctx context.Context, name string, node int, config 
 		Keep: true,
 	})
 }
+
+// Monitor is the service account of the token kubeconfig, and its namespace.
+const Monitor = monitor

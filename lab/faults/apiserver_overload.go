@@ -10,14 +10,17 @@ import (
 // greedy are clients that list all pods from etcd, over and over.
 const greedy = "greedy"
 
-// turnedAway is how many rejected requests make an effect.
-const turnedAway = 50
+// These make an effect: so many requests that wait, or that were rejected.
+const (
+	queued     = 10
+	turnedAway = 50
+)
 
 var apiServerOverload = Fault{
 	Name:  "apiserver-overload",
-	Doc:   "The API server may work at six requests at a time, and two dozen clients list all pods as fast as they can. Most of them are turned away.",
-	Want:  Problem{Check: "apf-requests-rejected"},
-	Or:    []Problem{{Check: "apf-seats-exhausted"}, {Check: "apf-inflight-near-limit"}},
+	Doc:   "The API server may work at six requests at a time, and two dozen clients list all pods as fast as they can. They wait for each other, and others of their level for them.",
+	Want:  Problem{Check: "apf-seats-exhausted"},
+	Or:    []Problem{{Check: "apf-requests-rejected"}},
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		if err := reconfigure(ctx, lab, map[string]string{"max-requests-inflight": "4", "max-mutating-requests-inflight": "2"}); err != nil {
@@ -28,13 +31,13 @@ var apiServerOverload = Fault{
 		}})
 	},
 	Wait: func(ctx context.Context, lab *cluster.Lab) error {
-		return cluster.Until(ctx, effectTimeout, "requests that are turned away", func(ctx context.Context) error {
+		return cluster.Until(ctx, effectTimeout, "requests that wait", func(ctx context.Context) error {
 			metrics, err := lab.APIServerMetrics(ctx)
 			if err != nil {
 				return err
 			}
-			if n := metrics.Sum("apiserver_flowcontrol_rejected_requests_total"); n < turnedAway {
-				return fmt.Errorf("%.0f requests were turned away", n)
+			if n := metrics.Sum("apiserver_flowcontrol_current_inqueue_requests"); n < queued {
+				return fmt.Errorf("%.0f requests wait", n)
 			}
 			return nil
 		})

@@ -30,6 +30,7 @@ func planeFaults() []Fault {
 		kcmForbidden,
 		kcmCertExpired,
 		kcmThrottled,
+		apiServerRejects,
 		apiServerOverload,
 		apiServerListStorm,
 		apiServerAuditFailing,
