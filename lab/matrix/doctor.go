@@ -25,6 +25,8 @@ type Report struct {
 	Exit   int           `json:"-"`
 	Stderr string        `json:"-"`
 	Took   time.Duration `json:"-"`
+	// Recorded says that it is of a recording, not of a cluster.
+	Recorded bool `json:"-"`
 }
 
 // Problem is one cause with what follows from it.

@@ -36,8 +36,8 @@ func Judge(r Report, f faults.Fault) []string {
 
 func judgeHealthy(r Report) []string {
 	var wrong []string
-	// What a recording from an older ktriage does not hold is unknown.
-	if r.Exit != ExitOK && !(r.Exit == exitUnknown && r.notAsked()) {
+	// What ktriage asks since a recording was made is unknown in it.
+	if r.Exit != ExitOK && !(r.Recorded && r.Exit == exitUnknown) {
 		wrong = append(wrong, fmt.Sprintf("exit code %d on a healthy cluster", r.Exit))
 	}
 	if len(r.Findings) == 0 {
@@ -49,16 +49,6 @@ func judgeHealthy(r Report) []string {
 		}
 	}
 	return wrong
-}
-
-// notAsked says whether all that is unknown is so because it was not asked.
-func (r Report) notAsked() bool {
-	for _, f := range r.Findings {
-		if f.Status == "unknown" && (f.Gap == nil || f.Gap.Reason != "not asked") {
-			return false
-		}
-	}
-	return true
 }
 
 func (p Problem) is(want faults.Problem) bool {

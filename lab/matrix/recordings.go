@@ -50,6 +50,7 @@ func Rejudge(ctx context.Context, c Config, dir string, list []faults.Fault) []R
 		}
 		r := Result{Fault: f}
 		if r.Report, r.Err = run(ctx, c.Ktriage, os.DevNull, "--from", recording(dir, f)); r.Err == nil {
+			r.Report.Recorded = true
 			r.Wrong = Judge(r.Report, f)
 			r.Err = saveExpectation(dir, f)
 		}
