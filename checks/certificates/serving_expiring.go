@@ -37,10 +37,11 @@ const (
 	servingCritical = day
 	servingSource   = "experience; kubernetes-mixin KubeClientCertificateExpiration has 7d and 1d"
 
-	// short is how long certificates last that somebody renews by himself all the
-	// time; of those a share that is left counts, not days.
-	short      = 45 * day
-	shortShare = 0.1
+	// short is how long certificates last at most that somebody renews by himself
+	// all the time. OpenShift's last for 30 days and are renewed with 6 to 15 days
+	// to go; what has less than shortWarn was forgotten there too.
+	short     = 45 * day
+	shortWarn = 5 * day
 
 	day = 24 * time.Hour
 )
@@ -64,11 +65,14 @@ func judge(p *checks.Pass, of string, f *collectors.Fact[collectors.Cert]) {
 		}
 		c := a.Value
 		left := c.NotAfter.Sub(p.Now())
-		s := checks.OK
+		s, limit := checks.OK, servingWarn
+		if renewed(c) {
+			limit = shortWarn
+		}
 		switch {
-		case left < 0 || left < servingCritical && !renewed(c):
+		case left < servingCritical:
 			s = checks.Critical
-		case left < servingWarn && !renewed(c) || renewed(c) && left < time.Duration(shortShare*float64(c.NotAfter.Sub(c.NotBefore))):
+		case left < limit:
 			s = checks.Warning
 		}
 		words := "serves with a certificate that expires in %s, on %s"
@@ -76,7 +80,7 @@ func judge(p *checks.Pass, of string, f *collectors.Fact[collectors.Cert]) {
 			words = "serves with a certificate that expired %s ago, on %s"
 		}
 		p.Judge(t, s, words, checks.Span(left), c.NotAfter.UTC().Format(time.DateOnly)).
-			Saw(f, "notAfter", c.NotAfter.UTC().Format(time.RFC3339), checks.Span(servingWarn), servingSource).
+			Saw(f, "notAfter", c.NotAfter.UTC().Format(time.RFC3339), checks.Span(limit), servingSource).
 			Saw(f, "subject", c.Subject, "", "").
 			Number("left", left.Seconds())
 	}
