@@ -93,6 +93,9 @@ var Links = []Link{
 	{ID: "E23c", Causes: ids{"apf-requests-rejected"}, Effects: ids{"apiserver-429", "apiserver-requests-terminated", "kcm-client-errors"}, When: SamePlace,
 		Because: "requests over the limit are answered 429"},
 
+	{ID: "E23t", Causes: ids{"apiserver-429"}, Effects: ids{"kcm-client-errors"}, When: turnedAway,
+		Because: "API servers turn clients away"},
+
 	// From the API server to the components that live on it.
 	{ID: "E25", Causes: ids{"apiserver-write-latency-slo", "apiserver-etcd-latency", "apf-leader-election-starved", "apiserver-unreachable", "apiserver-5xx-ratio", "apf-requests-rejected"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "kcm-client-errors", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-queue-latency", "kcm-work-latency", "kcm-queue-depth", "kcm-retries-high"}, When: Anywhere,
 		Because: "it is done through the API server"},
@@ -455,6 +458,14 @@ func itsQueue(c, e checks.Finding, _ View) Strength {
 func cacheEmpty(c, e checks.Finding, all View) Strength {
 	if e.Marked("check=informer-sync") || e.Marked("check=poststarthook/storage-readiness") {
 		return SamePlace(c, e, all)
+	}
+	return No
+}
+
+// turnedAway fires for components that were answered 429.
+func turnedAway(_, e checks.Finding, _ View) Strength {
+	if e.Marked("429") {
+		return CoOccurrence
 	}
 	return No
 }

@@ -84,3 +84,13 @@ func TestAnUnreadableObjectKeepsItsCacheEmpty(t *testing.T) {
 		t.Error(show(d))
 	}
 }
+
+func TestWhoIsTurnedAwayIsOneOfMany(t *testing.T) {
+	many := finding("apiserver-429", checks.Warning, "apiserver/cp-1")
+	if d := Diagnose([]checks.Finding{many, finding("kcm-client-errors", checks.Warning, "controllers/cp-2", "429")}, Links); len(d.Problems) != 1 || d.Problems[0].Root.Check != "apiserver-429" {
+		t.Error(show(d))
+	}
+	if d := Diagnose([]checks.Finding{many, finding("kcm-client-errors", checks.Warning, "controllers/cp-2", "403")}, Links); len(d.Problems) != 2 {
+		t.Error(show(d))
+	}
+}
