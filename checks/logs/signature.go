@@ -104,7 +104,8 @@ func tell(p *checks.Pass, s *logs.Signature, l logs.Log, h logs.Hit) {
 	v := p.Judge(collectors.Target{Component: s.Component, Name: cmp.Or(l.Of, l.Name)}, status, "%s", words).
 		Saw(logs.Seen, "line", h.Sample, "", "").
 		Saw(logs.Seen, "lines", fmt.Sprint(h.Count), fmt.Sprint(max(1, s.Few)), signatureSource).
-		Number("lines", float64(h.Count)).Number("longest", h.Worst.Seconds())
+		Number("lines", float64(h.Count)).Number("longest", h.Worst.Seconds()).
+		Mark("log") // the target may be a file
 	if c := h.Cause(); c != "" {
 		v.Mark("cause=" + c)
 	}

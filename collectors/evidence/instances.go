@@ -92,10 +92,23 @@ func (e *Evidence) assemble() {
 func (e *Evidence) nameLogs() {
 	for n := range e.logs {
 		l := &e.logs[n]
+		var all []*instance
 		for _, i := range e.instances {
+			if i.role == l.Role {
+				all = append(all, i)
+			}
 			if i.role == l.Role && !i.madeUp && i.namedIn(l.Name) {
 				l.Of = i.target()
 			}
+		}
+		same := 0
+		for _, o := range e.logs {
+			if o.Role == l.Role {
+				same++
+			}
+		}
+		if l.Of == "" && same == 1 && len(all) == 1 {
+			l.Of = all[0].target()
 		}
 	}
 }
