@@ -96,13 +96,13 @@ func refusedItself(p *checks.Pass, e *leases.Elected, t collectors.Target, gap *
 	what, code := "", ""
 	switch leases.RefusalOf(gap) {
 	case leases.Unknown:
-		what, code = "does not accept its credentials", "401"
+		what, code = "does not accept its credentials (401)", "401"
 	case leases.Forbidden:
-		what, code = "forbids it even to ask who may read its metrics", "403"
+		what, code = "forbids what it asks (403), even whether somebody may read its metrics", "403"
 	default:
 		return false
 	}
-	p.Warn(t, "the API server %s (%s)", what, code).
+	p.Warn(t, "the API server %s", what).
 		Saw(e.Client, "answer", gap.Detail, "", "").Number("unwelcome", 1).Mark(code)
 	return true
 }
