@@ -139,7 +139,13 @@ func (o Options) writeNodeKubeconfigs(auth authorities, i int) error {
 		"scheduler.conf":          {CommonName: "system:kube-scheduler", Client: true},
 		"kubelet.conf":            kubeletUser(o.NodeName(i)),
 	} {
-		if err := o.writeKubeconfig(filepath.Join(o.etcKubernetes(i), file), auth.kubernetes, i, user); err != nil {
+		server := i
+		if file == "kubelet.conf" {
+			// kubeadm sends kubelets to the control plane's endpoint, so that one
+			// outlives its node's own API server. Here that is the first.
+			server = 0
+		}
+		if err := o.writeKubeconfig(filepath.Join(o.etcKubernetes(i), file), auth.kubernetes, server, user); err != nil {
 			return err
 		}
 	}
