@@ -14,4 +14,5 @@ var All = []*checks.Check{
 	Pressure,
 	VersionSkew,
 	CSRPending,
+	Uninitialized,
 }

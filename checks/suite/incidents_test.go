@@ -41,7 +41,7 @@ var incidents = map[string]incident{
 	"01-hostport-single-node":            {say: []saying{{"scheduler-unschedulable-pods", checks.Warning, []string{"free ports", "1 of 1 node", "nri-bundle-nrk8s-controlplane-c4c6dfb5-s9c55"}}}},
 	"03-quota-requires-requests":         {not: "no ReplicaSet or Deployment as an object: an excerpt of a description has neither namespace nor message"},
 	"05-topology-spread-vs-zonal-pv":     {say: []saying{{"scheduler-unschedulable-pods", checks.Warning, []string{"node affinity/selector", "26 of 34"}}}},
-	"07-uninitialized-taint":             {not: "no check on nodes judges the taint yet"},
+	"07-uninitialized-taint":             {say: []saying{{"ccm-uninitialized-nodes", checks.Warning, []string{"2 of 2 nodes", "1h 34m", "master-1-ext-ccp"}}}},
 	"09-scheduler-informer-rbac-stale":   {say: []saying{{"refl-watch", checks.Warning, []string{"not permitted", "pods is forbidden"}}}},
 	"12-scheduler-cache-leak":            {say: []saying{{"sched-cache", checks.Warning, []string{"DeletedFinalStateUnknown"}}}},
 	"14-scheduling-gates":                {say: []saying{{"scheduler-gated-pods", checks.Info, []string{"gate test", "kueue-sleep-qw5hb"}}}},

@@ -180,6 +180,9 @@ var Links = []Link{
 	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts", "apiserver-restarting"}, When: itsPod,
 		Because: "it is the pod of the same process"},
 
+	{ID: "E51", Causes: ids{"ccm-uninitialized-nodes"}, Effects: ids{"scheduler-unschedulable-pods"}, When: byItsTaint,
+		Because: "no pod is placed on a node that the cloud controller manager has not taken up"},
+
 	// What the logs say of the same.
 	{ID: "L1", Causes: ids{"etcd-log-slow-fsync"}, Effects: ids{"etcd-log-slow-apply", "etcd-log-late-heartbeat"}, When: sameTarget,
 		Because: "the same member logs that it waits for its disk"},
@@ -219,6 +222,15 @@ func (s Strength) always(_, _ checks.Finding, _ View) Strength { return s }
 // never is the predicate of a link that is part of the model but decides
 // nothing in a single run.
 func never(_, _ checks.Finding, _ View) Strength { return No }
+
+// byItsTaint fires where what keeps the pods away is the taint of nodes that
+// wait for the cloud controller manager.
+func byItsTaint(_, e checks.Finding, _ View) Strength {
+	if strings.Contains(e.Summary, "node.cloudprovider.kubernetes.io/uninitialized") {
+		return Direct
+	}
+	return No
+}
 
 // sameTarget fires for findings about the same thing.
 func sameTarget(c, e checks.Finding, _ View) Strength {

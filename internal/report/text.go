@@ -95,7 +95,7 @@ const indent = "          "
 func (t *text) problem(p Problem) {
 	t.wrapped(t.status(p.Status, 10), indent, fmt.Sprintf("%s: %s", clean(p.Target.String()), clean(p.Summary)))
 	for _, e := range p.Evidence {
-		if e.Limit == "" && !t.o.Verbose {
+		if e.Limit == "" && e.Fact != "logs.seen" && !t.o.Verbose { // a log's line is the evidence itself
 			continue
 		}
 		t.wrapped(indent+"- ", indent+"  ", evidence(e))
