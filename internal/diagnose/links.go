@@ -210,6 +210,8 @@ var Links = []Link{
 		Because: "it may not even ask who may read its metrics"},
 	{ID: "G3", Causes: ids{"apiserver-unreachable"}, Gaps: true, When: throughAPI,
 		Because: "it is asked through the API server"},
+	{ID: "G8", Causes: ids{"apiserver-unreachable"}, Gaps: true, When: asksItself,
+		Because: "it asks that API server who may read its metrics"},
 	{ID: "G5", Causes: ids{"apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-etcd-latency", "apiserver-read-latency-slo", "apf-requests-rejected"}, Gaps: true, When: tooSlow,
 		Because: "it is asked through an API server that hardly answers"},
 	{ID: "G4", Causes: ids{"etcd-quorum-lost", "etcd-no-leader"}, Gaps: true, When: throughEtcd,
@@ -478,6 +480,16 @@ func cacheEmpty(c, e checks.Finding, all View) Strength {
 func turnedAway(_, e checks.Finding, _ View) Strength {
 	if e.Marked("429") {
 		return CoOccurrence
+	}
+	return No
+}
+
+// asksItself fires for gaps of components that answer that they could not reach
+// the very instance.
+func asksItself(c, e checks.Finding, _ View) Strength {
+	_, address, ok := strings.Cut(c.Target.Addr, "://")
+	if ok && address != "" && strings.Contains(e.Gap.Detail, "https://"+address+"/apis/auth") {
+		return Direct
 	}
 	return No
 }

@@ -94,3 +94,19 @@ func TestWhoIsTurnedAwayIsOneOfMany(t *testing.T) {
 		t.Error(show(d))
 	}
 }
+
+func TestAComponentAsksItsOwnAPIServer(t *testing.T) {
+	down := finding("apiserver-unreachable", checks.Warning, "apiserver/cp-2")
+	down.Target.Addr = "apiserver://10.0.0.12:6443"
+	gap := func(address string) checks.Finding {
+		f := finding("kcm-client-errors", checks.Unknown, "scheduler/cp-2")
+		f.Gap = collectors.Gapf(collectors.ServerError, `HTTP 500: "/metrics": Post "https://%s/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=10s": dial tcp: connection refused`, address)
+		return f
+	}
+	if d := Diagnose([]checks.Finding{down, gap("10.0.0.12:6443")}, Links); len(d.Unknown) != 0 {
+		t.Error(show(d))
+	}
+	if d := Diagnose([]checks.Finding{down, gap("10.0.0.11:6443")}, Links); len(d.Unknown) != 1 {
+		t.Error(show(d))
+	}
+}
