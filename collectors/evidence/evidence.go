@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ktriage/ktriage/collectors/logs"
 )
@@ -54,7 +55,7 @@ func New(files []File, at time.Time) (*Evidence, error) {
 		}
 	}
 	if len(e.Read) == 0 {
-		return nil, fmt.Errorf("none of %d files is of a kind that ktriage reads%s", len(files), e.examples())
+		return nil, fmt.Errorf("no file of %d is of a kind that ktriage reads%s", len(files), e.examples())
 	}
 	e.dateLogs(newest)
 	switch {
@@ -80,7 +81,7 @@ func New(files []File, at time.Time) (*Evidence, error) {
 func (e *Evidence) examples() string {
 	var out []string
 	for _, s := range e.Left[:min(len(e.Left), 3)] {
-		out = append(out, s.Name+": "+s.Why)
+		out = append(out, plain(s.Name+": "+s.Why))
 	}
 	if len(out) == 0 {
 		return ""
@@ -88,9 +89,14 @@ func (e *Evidence) examples() string {
 	return ": " + strings.Join(out, "; ")
 }
 
-// Has reports whether the evidence holds anything that facts can ask for.
-func (e *Evidence) Has() bool {
-	return len(e.objects)+len(e.bodies)+len(e.statuses)+len(e.members)+len(e.reports)+len(e.logs) > 0
+// plain takes control characters out of what goes to a terminal.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '?'
+		}
+		return r
+	}, s)
 }
 
 // saw takes note of a time that the evidence holds.

@@ -1,12 +1,17 @@
 package evidence
 
 import (
+	"fmt"
+	"io"
 	"time"
 
 	"github.com/ktriage/ktriage/collectors/logs"
 )
 
 func looksLikeLog(line string) bool { return logs.Looks(line) }
+
+// maxLog ends the reading of a log that was packed to unpack for ever.
+const maxLog = 4 << 30
 
 // readLog takes in a log, line by line.
 func (e *Evidence) readLog(f File) error {
@@ -16,8 +21,11 @@ func (e *Evidence) readLog(f File) error {
 	}
 	defer done()
 	l := logs.NewReader(f.Name)
-	if err := scanLines(r, l.Add); err != nil {
+	most := &io.LimitedReader{R: r, N: maxLog}
+	if err := scanLines(most, l.Add); err != nil {
 		e.skip(f.Name, "in part: it breaks off: "+err.Error())
+	} else if most.N <= 0 {
+		e.skip(f.Name, fmt.Sprintf("in part: it is over %d bytes", int64(maxLog)))
 	}
 	x := l.Log()
 	if x.Last.Year() != 0 {
