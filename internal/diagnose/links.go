@@ -125,7 +125,11 @@ var Links = []Link{
 		Because: "certificates that clients come with have expired"},
 	{ID: "E39b", Causes: ids{"kcm-client-errors"}, Effects: ids{"scheduler-errors", "pod-pending-no-condition", "scheduler-throughput-zero", "scheduler-active-queue-backlog", "scheduler-pod-sli-latency"}, When: mayNotBind,
 		Because: "the scheduler may not bind pods, nor say why"},
-	{ID: "E30r", Causes: ids{"kcm-retries-high"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "deployment-not-progressing", "endpoint-lag"}, When: itsQueue,
+	{ID: "E39r", Causes: ids{"kcm-client-errors"}, Effects: ids{"kcm-retries-high"}, When: forbidden,
+		Because: "a controller that is refused tries again"},
+	{ID: "E30q", Causes: ids{"kcm-retries-high"}, Effects: ids{"kcm-queue-latency", "kcm-queue-depth"}, When: shares("queue="),
+		Because: "what fails is put back into the same queue"},
+	{ID: "E30r", Causes: ids{"kcm-retries-high"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag"}, When: shares("queue="),
 		Because: "its controller fails at most of what it takes up"},
 	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency"}, When: SamePlace,
 		Because: "its client waits for its own rate limit"},
@@ -452,21 +456,6 @@ func cannotTell(c, e checks.Finding, _ View) Strength {
 	return No
 }
 
-// itsQueue fires where the queue is that of the controller that the effect is
-// about.
-func itsQueue(c, e checks.Finding, _ View) Strength {
-	queues := map[checks.ID][]string{
-		"deployment-generation-lag":  {"deployment", "statefulset", "daemonset", "replicaset"},
-		"deployment-not-progressing": {"deployment", "replicaset"},
-		"replicaset-scale-lag":       {"replicaset"},
-		"endpoint-lag":               {"endpoint", "endpoint_slice"},
-	}
-	if slices.ContainsFunc(queues[e.Check], func(q string) bool { return c.Marked("queue=" + q) }) {
-		return Direct
-	}
-	return No
-}
-
 // cacheEmpty fires where what keeps an instance from being ready is a cache
 // that is not filled.
 func cacheEmpty(c, e checks.Finding, all View) Strength {
@@ -490,6 +479,14 @@ func asksItself(c, e checks.Finding, _ View) Strength {
 	_, address, ok := strings.Cut(c.Target.Addr, "://")
 	if ok && address != "" && strings.Contains(e.Gap.Detail, "https://"+address+"/apis/auth") {
 		return Direct
+	}
+	return No
+}
+
+// forbidden fires for an instance that is answered 401 or 403.
+func forbidden(c, e checks.Finding, all View) Strength {
+	if c.Marked("401") || c.Marked("403") {
+		return sameTarget(c, e, all)
 	}
 	return No
 }

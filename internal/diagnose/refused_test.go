@@ -66,7 +66,7 @@ func TestASchedulerThatMayNotBindLeavesPods(t *testing.T) {
 }
 
 func TestAFailingQueueExplainsItsOwnObjectsOnly(t *testing.T) {
-	lag := finding("replicaset-scale-lag", checks.Warning, "controllers")
+	lag := finding("replicaset-scale-lag", checks.Warning, "controllers", "queue=replicaset")
 	if d := Diagnose([]checks.Finding{finding("kcm-retries-high", checks.Warning, "controllers/cp-1", "queue=replicaset"), lag}, Links); len(d.Problems) != 1 || d.Problems[0].Root.Check != "kcm-retries-high" {
 		t.Error(show(d))
 	}
@@ -107,6 +107,23 @@ func TestAComponentAsksItsOwnAPIServer(t *testing.T) {
 		t.Error(show(d))
 	}
 	if d := Diagnose([]checks.Finding{down, gap("10.0.0.11:6443")}, Links); len(d.Unknown) != 1 {
+		t.Error(show(d))
+	}
+}
+
+func TestAForbiddenControllerFillsItsQueue(t *testing.T) {
+	retries := finding("kcm-retries-high", checks.Warning, "controllers/cp-2", "queue=replicaset")
+	wait := finding("kcm-queue-latency", checks.Warning, "controllers/cp-2", "queue=replicaset")
+	got := show(Diagnose([]checks.Finding{wait, retries, finding("kcm-client-errors", checks.Warning, "controllers/cp-2", "403")}, Links))
+	want := `warning kcm-client-errors controllers/cp-2
+  warning kcm-retries-high controllers/cp-2
+    warning kcm-queue-latency controllers/cp-2
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	wait.Marks = []string{"queue=job"}
+	if d := Diagnose([]checks.Finding{wait, retries, finding("kcm-client-errors", checks.Warning, "controllers/cp-2", "5xx")}, Links); len(d.Problems) != 3 {
 		t.Error(show(d))
 	}
 }

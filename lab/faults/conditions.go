@@ -51,9 +51,9 @@ func leaseExpired(ctx context.Context, lab *cluster.Lab, kind cluster.Kind) erro
 	return nil
 }
 
-// ledFor waits for an instance that has held the component's lease for that long
-// and renews it.
-func ledFor(ctx context.Context, lab *cluster.Lab, kind cluster.Kind, long time.Duration) error {
+// ledFor waits for an instance that has taken the component's lease after a
+// moment, has held it for that long, and renews it.
+func ledFor(ctx context.Context, lab *cluster.Lab, kind cluster.Kind, after time.Time, long time.Duration) error {
 	if err := leaseExpired(ctx, lab, kind); err == nil {
 		return fmt.Errorf("lease %s is not renewed", kind)
 	}
@@ -64,6 +64,9 @@ func ledFor(ctx context.Context, lab *cluster.Lab, kind cluster.Kind, long time.
 	lease, err := client.CoordinationV1().Leases(metav1.NamespaceSystem).Get(ctx, string(kind), metav1.GetOptions{})
 	if err != nil {
 		return err
+	}
+	if lease.Spec.AcquireTime.Time.Before(after) {
+		return fmt.Errorf("lease %s is still the former leader's", kind)
 	}
 	if age := time.Since(lease.Spec.AcquireTime.Time); age < long {
 		return fmt.Errorf("lease %s was taken %s ago", kind, age.Round(time.Second))

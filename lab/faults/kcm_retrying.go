@@ -23,10 +23,11 @@ const (
 var kcmRetrying = Fault{
 	Name: "kcm-retrying",
 	Doc:  "One controller, that of ReplicaSets, has lost its rights. It tries the same ones again and again, and new ones come in; all other controllers work.",
-	Want: Problem{Check: "kcm-retries-high"},
+	Want: Problem{Check: "kcm-client-errors"},
+	Or:   []Problem{{Check: "kcm-retries-high"}},
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		err := cluster.Until(ctx, effectTimeout+settled, "a controller manager that has led for long", func(ctx context.Context) error {
-			return ledFor(ctx, lab, cluster.ControllerManager, settled)
+			return ledFor(ctx, lab, cluster.ControllerManager, time.Time{}, settled)
 		})
 		if err != nil {
 			return err

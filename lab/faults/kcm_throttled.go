@@ -20,13 +20,14 @@ var kcmThrottled = Fault{
 	Want:  Problem{Check: "kcm-client-throttled"},
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
+		restart := time.Now()
 		for _, c := range lab.Options.Components(cluster.ControllerManager) {
 			if err := lab.Reconfigure(ctx, c, map[string]string{"kube-api-qps": "2", "kube-api-burst": "2"}); err != nil {
 				return err
 			}
 		}
 		err := cluster.Until(ctx, effectTimeout+settled, "a controller manager that has led for long", func(ctx context.Context) error {
-			return ledFor(ctx, lab, cluster.ControllerManager, settled)
+			return ledFor(ctx, lab, cluster.ControllerManager, restart, settled)
 		})
 		if err != nil {
 			return err
