@@ -24,22 +24,25 @@ var etcdPeerLatency = Fault{
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		return lab.DelayPeers(ctx, peerDelay)
 	},
-	Wait: func(ctx context.Context, lab *cluster.Lab) error {
-		first := -1.0
-		return cluster.Until(ctx, effectTimeout, "slow round trips in etcd's histograms", func(ctx context.Context) error {
-			metrics, err := lab.EtcdMetrics(ctx, 0)
-			if err != nil {
-				return err
-			}
-			slow := metrics.Sum("etcd_network_peer_round_trip_time_seconds_count", "") - metrics.Sum("etcd_network_peer_round_trip_time_seconds_bucket", `le="0.2048"`)
-			if first < 0 {
-				first = slow
-			}
-			if slow-first < slowTrips {
-				return fmt.Errorf("cp-1 has measured %.0f slow round trips", slow-first)
-			}
-			return nil
-		})
-	},
+	Wait: slowPeers,
 	Heal: func(ctx context.Context, lab *cluster.Lab) error { return lab.DelayPeers(ctx, 0) },
+}
+
+// slowPeers waits until cp-1's member has measured slow round trips.
+func slowPeers(ctx context.Context, lab *cluster.Lab) error {
+	first := -1.0
+	return cluster.Until(ctx, effectTimeout, "slow round trips in etcd's histograms", func(ctx context.Context) error {
+		metrics, err := lab.EtcdMetrics(ctx, 0)
+		if err != nil {
+			return err
+		}
+		slow := metrics.Sum("etcd_network_peer_round_trip_time_seconds_count", "") - metrics.Sum("etcd_network_peer_round_trip_time_seconds_bucket", `le="0.2048"`)
+		if first < 0 {
+			first = slow
+		}
+		if slow-first < slowTrips {
+			return fmt.Errorf("cp-1 has measured %.0f slow round trips", slow-first)
+		}
+		return nil
+	})
 }

@@ -10,6 +10,7 @@ func etcdFaults() []Fault {
 		etcdLeaderFrozen,
 		etcdNodeCutOff,
 		etcdPeerPartition,
+		etcdFollowerStarved,
 		etcdCPUStarved,
 		etcdQuorumLost,
 		etcdPeerLatency,
