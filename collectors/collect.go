@@ -37,12 +37,13 @@ func Collect(ctx context.Context, src Source, at time.Time, window time.Duration
 type Collection struct {
 	Snapshot *Snapshot
 
-	src  Source
-	o    Options
-	seen bool                 // a first look was answered
-	late []*pending           // facts over the window, and facts derived from them; each after what it needs
-	kept map[string]*exchange // by key, for others to share
-	done chan *exchange       // those that are answered
+	src   Source
+	o     Options
+	seen  bool                 // a first look was answered
+	blind []*pending           // facts whose last look waits for that
+	late  []*pending           // facts over the window, and facts derived from them; each after what it needs
+	kept  map[string]*exchange // by key, for others to share
+	done  chan *exchange       // those that are answered
 
 	answered, asked int
 }
@@ -103,18 +104,28 @@ func (c *Collection) gather(ctx context.Context, s *Snapshot, facts []Any) {
 func isFirst(r Request) bool { return r.Sample != Last }
 func isLast(r Request) bool  { return r.Sample == Last }
 
-// lookAgain adds the last looks of a fact whose first were answered. They wait
-// for the window themselves, and nothing else has to.
+// lookAgain adds the last looks of a fact whose first are done. They wait for
+// the window themselves, and nothing else has to. As long as no first look of
+// the run was answered, there may be nothing to wait for.
 func (c *Collection) lookAgain(p *pending, todo []*exchange) []*exchange {
-	if !p.seen() {
+	twice, seen := p.looks()
+	if !twice {
 		return todo
 	}
-	c.seen, p.again = true, true
-	return c.want(p, todo, isLast)
+	c.blind = append(c.blind, p)
+	if c.seen = c.seen || seen; !c.seen {
+		return todo
+	}
+	for _, p := range c.blind {
+		p.again = true
+		todo = c.want(p, todo, isLast)
+	}
+	c.blind = nil
+	return todo
 }
 
 // close takes what last looks are missing, and finishes the facts that waited
-// for them. If no first look was answered, there is nothing to wait for.
+// for them.
 func (c *Collection) close(ctx context.Context, s *Snapshot) {
 	window := s.Window
 	if !c.seen {

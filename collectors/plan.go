@@ -87,16 +87,15 @@ func (p *pending) isLate() bool {
 	return p.late && !asks
 }
 
-// seen reports whether the fact looks twice, and its first look was answered.
-func (p *pending) seen() bool {
-	twice := false
+// looks reports whether the fact looks twice, and whether its first look was
+// answered.
+func (p *pending) looks() (twice, seen bool) {
+	seen = true
 	for _, t := range p.job.tasks() {
 		for i, r := range t.requests {
-			if r.Sample != Last && t.answers[i].Gap != nil {
-				return false
-			}
 			twice = twice || r.Sample == Last
+			seen = seen && (r.Sample != First || t.answers[i].Gap == nil)
 		}
 	}
-	return twice
+	return twice, twice && seen
 }

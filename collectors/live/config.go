@@ -64,6 +64,21 @@ const (
 	defaultBurst          = 20
 )
 
+// crucial is how urgent a request is without whose answer little can be judged:
+// that many facts are asked by it. It is given more time than others.
+const crucial = 10
+
+// patience is how long a request may take until an answer begins.
+func (c Config) patience(urgency int) time.Duration {
+	if urgency >= crucial {
+		return c.RequestTimeout * 8 / 5
+	}
+	return c.RequestTimeout
+}
+
+// impatience is how long is waited for a way that has another behind it.
+func (c Config) impatience() time.Duration { return c.RequestTimeout * 3 / 10 }
+
 // connectWithin is how much of the time until an answer a connection may take.
 // Less of it than for an answer shows that nobody is there: neither TCP nor TLS
 // has to wait for a store.

@@ -101,9 +101,9 @@ func (s *Source) callEtcd(ctx context.Context, a attempt, u *url.URL, access etc
 	if f, dead := s.breaker.open(addr, itself); dead {
 		return nil, access.withRemedy(f.gap(a.way))
 	}
-	release, err := s.limit.acquire(ctx, a.Urgency)
+	release, err := s.turn(ctx, addr, a.Request)
 	if err != nil {
-		return nil, stopped(ctx, stageStart).gap(a.way)
+		return nil, noTurn(ctx).gap(a.way)
 	}
 	defer release()
 	m, err := s.etcd.member(s, u.Host, access, plain)

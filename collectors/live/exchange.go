@@ -45,9 +45,9 @@ func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTr
 	if f, dead := s.breaker.open(addr, serviceOf(a)); dead {
 		return nil, f.gap(way)
 	}
-	release, err := s.limit.acquire(ctx, a.Urgency)
+	release, err := s.turn(ctx, addr, a.Request)
 	if err != nil {
-		return nil, stopped(ctx, stageStart).gap(way)
+		return nil, noTurn(ctx).gap(way)
 	}
 	inner, cancel := context.WithCancelCause(ctx)
 	t := &trace{began: time.Now()}

@@ -339,6 +339,8 @@ func TestSlowAnswerIsATimeout(t *testing.T) {
 	s.config.RequestTimeout = time.Second
 	_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version"})
 	wantGap(t, gap, collectors.Timeout, "connected, but no answer within 1s")
+	_, _, gap = fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version", Urgency: crucial})
+	wantGap(t, gap, collectors.Timeout, "connected, but no answer within 1.6s")
 }
 
 func TestDeadAddressIsNotDialledForEachRequest(t *testing.T) {

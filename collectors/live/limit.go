@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -18,11 +19,12 @@ type limiter struct {
 	bytes atomic.Int64
 
 	mu       sync.Mutex
-	slots    int       // how many may be in flight
-	reserved int       // of these, for what others wait for
-	taken    int       // by requests, and by those that wait for the rate only
-	waiting  []*waiter // in the order in which they came
-	handing  bool      // slots are about to be handed out
+	slots    int            // how many may be in flight
+	reserved int            // of these, for what others wait for
+	taken    int            // by requests, and by those that wait for the rate only
+	waiting  []*waiter      // in the order in which they came
+	handing  bool           // slots are about to be handed out
+	at       map[string]int // of those that are taken, by server
 	requests int
 	inFlight int
 	peak     int
@@ -30,23 +32,25 @@ type limiter struct {
 
 // A waiter is a request that waits for a slot.
 type waiter struct {
+	server  string
 	urgency int
 	turn    chan struct{} // closed when it has one
 }
 
 func newLimiter(inFlight int, qps float64, burst int) *limiter {
-	return &limiter{slots: inFlight, reserved: inFlight / 2, rate: rate.NewLimiter(rate.Limit(qps), burst)}
+	return &limiter{slots: inFlight, reserved: inFlight / 4, at: map[string]int{}, rate: rate.NewLimiter(rate.Limit(qps), burst)}
 }
 
-// acquire waits until a request may be sent. Of those that wait the most urgent
-// goes first. The request counts as in flight until release is called, which
-// may be done more than once.
-func (l *limiter) acquire(ctx context.Context, urgency int) (release func(), err error) {
-	if err := l.take(ctx, urgency); err != nil {
+// acquire waits until a request to a server may be sent. Of those that wait the
+// most urgent goes first, and of these one to the server with the least to do:
+// a server that is slow must not keep others from being asked. The request
+// counts as in flight until release is called, which may be done more than once.
+func (l *limiter) acquire(ctx context.Context, server string, urgency int) (release func(), err error) {
+	if err := l.take(ctx, server, urgency); err != nil {
 		return nil, err
 	}
 	if err := l.rate.Wait(ctx); err != nil {
-		l.give()
+		l.give(server)
 		return nil, err
 	}
 	l.mu.Lock()
@@ -58,16 +62,16 @@ func (l *limiter) acquire(ctx context.Context, urgency int) (release func(), err
 		l.mu.Lock()
 		l.inFlight--
 		l.mu.Unlock()
-		l.give()
+		l.give(server)
 	}), nil
 }
 
 // take waits for a slot.
-func (l *limiter) take(ctx context.Context, urgency int) error {
+func (l *limiter) take(ctx context.Context, server string, urgency int) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	w := &waiter{urgency, make(chan struct{})}
+	w := &waiter{server, urgency, make(chan struct{})}
 	l.mu.Lock()
 	l.waiting = append(l.waiting, w)
 	if !l.handing {
@@ -87,7 +91,7 @@ func (l *limiter) take(ctx context.Context, urgency int) error {
 	}
 	l.mu.Unlock()
 	if i < 0 { // its turn came at the same moment
-		l.give()
+		l.give(server)
 	}
 	return ctx.Err()
 }
@@ -96,17 +100,20 @@ func (l *limiter) take(ctx context.Context, urgency int) error {
 // one may be more urgent.
 const muster = 5 * time.Millisecond
 
-// hand gives slots to those that wait, the most urgent first.
+// hand gives slots to those that wait.
 func (l *limiter) hand() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.handing = false
 	for len(l.waiting) > 0 {
-		next := slices.MaxFunc(l.waiting, func(a, b *waiter) int { return a.urgency - b.urgency })
+		next := slices.MaxFunc(l.waiting, func(a, b *waiter) int {
+			return cmp.Or(a.urgency-b.urgency, l.at[b.server]-l.at[a.server])
+		})
 		if !l.free(next.urgency) {
 			return
 		}
 		l.taken++
+		l.at[next.server]++
 		l.waiting = slices.DeleteFunc(l.waiting, func(w *waiter) bool { return w == next })
 		close(next.turn)
 	}
@@ -123,9 +130,10 @@ func (l *limiter) free(urgency int) bool {
 }
 
 // give returns a slot.
-func (l *limiter) give() {
+func (l *limiter) give(server string) {
 	l.mu.Lock()
 	l.taken--
+	l.at[server]--
 	l.mu.Unlock()
 	l.hand()
 }
@@ -134,4 +142,20 @@ func (l *limiter) cost() collectors.Cost {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return collectors.Cost{Requests: l.requests, Bytes: l.bytes.Load(), PeakInFlight: l.peak}
+}
+
+// turn waits for the turn of a request, but not for longer than the answer could
+// be of use.
+func (s *Source) turn(ctx context.Context, server string, r collectors.Request) (release func(), err error) {
+	ctx, cancel := s.looks.turnBy(ctx, r)
+	defer cancel()
+	return s.limit.acquire(ctx, server, r.Urgency)
+}
+
+// noTurn says why a request was not sent.
+func noTurn(run context.Context) failure {
+	if run.Err() != nil {
+		return stopped(run, stageStart)
+	}
+	return failure{reason: collectors.Canceled, words: "the window was over before it was its turn: what was asked before it took too long", how: ourselves}
 }

@@ -51,7 +51,7 @@ func TestRequestsASecondAreBounded(t *testing.T) {
 		var wg sync.WaitGroup
 		for range 60 {
 			wg.Go(func() {
-				release, err := l.acquire(t.Context(), 0)
+				release, err := l.acquire(t.Context(), "a", 0)
 				if err != nil {
 					t.Error(err)
 					return
@@ -70,12 +70,12 @@ func TestRequestsASecondAreBounded(t *testing.T) {
 func TestWaitForATurnEndsWithTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, l := range []*limiter{newLimiter(1, 1000, 1000), newLimiter(10, 0.001, 1)} {
-			release, err := l.acquire(t.Context(), 0)
+			release, err := l.acquire(t.Context(), "a", 0)
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			if _, err := l.acquire(ctx, 0); err == nil {
+			if _, err := l.acquire(ctx, "a", 0); err == nil {
 				t.Error("got a turn, want none")
 			}
 			cancel()

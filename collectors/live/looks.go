@@ -14,6 +14,7 @@ import (
 type looks struct {
 	mu    sync.Mutex
 	first map[string]look
+	began time.Time // when the first of all was asked; zero if none was
 }
 
 type look struct {
@@ -51,19 +52,59 @@ func (l *looks) failed(r collectors.Request, asked time.Time) {
 	l.first[l.key(r)] = look{at: asked}
 }
 
-// wait returns when the window of a Last request has passed since its First.
-// Without a First there is nothing to wait for.
+// begin remembers when a run began to look.
+func (l *looks) begin(r collectors.Request) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.Sample == collectors.First && l.began.IsZero() {
+		l.began = time.Now()
+	}
+}
+
+// due is when to look for the second time: when the window has passed. Of what
+// was first seen when half of the window had passed already, the window is
+// shorter, but not by more than two thirds: an operator waits for the verdict,
+// and rates are known of a shorter time too.
+func (l *looks) due(first time.Time, window time.Duration) time.Time {
+	due := first.Add(window)
+	if latest := l.began.Add(window + window/2); due.After(latest) {
+		due = latest
+	}
+	if least := first.Add(window / 3); due.Before(least) {
+		due = least
+	}
+	return due
+}
+
+// turnBy is until when a request may wait for its turn: a first look until the
+// window is over, and what is asked once until the second looks of those are.
+func (l *looks) turnBy(ctx context.Context, r collectors.Request) (context.Context, context.CancelFunc) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.Sample == collectors.Last || r.After == 0 || l.began.IsZero() {
+		return context.WithCancel(ctx)
+	}
+	d := r.After
+	if r.Sample == collectors.Once {
+		d += r.After / 2
+	}
+	return context.WithDeadline(ctx, l.began.Add(d))
+}
+
+// wait returns when a Last request is due. Without a First there is nothing to
+// wait for.
 func (l *looks) wait(ctx context.Context, r collectors.Request) error {
 	if r.Sample != collectors.Last {
 		return nil
 	}
 	l.mu.Lock()
 	first, ok := l.first[l.key(r)]
+	due := l.due(first.at, r.After)
 	l.mu.Unlock()
 	if !ok {
 		return nil
 	}
-	t := time.NewTimer(time.Until(first.at.Add(r.After)))
+	t := time.NewTimer(time.Until(due))
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -74,7 +74,7 @@ func (s *Source) askPod(ctx context.Context, a attempt, u *url.URL) (*collectors
 		return nil, joinGaps(direct, f.gap(fmt.Sprintf("%s: the API server at %s", who, k.addr)))
 	}
 	a.connect = a.within // it shares the tunnel with others, and what they get
-	turn := func() (func(), error) { return s.turnToForward(ctx, a.Urgency) }
+	turn := func() (func(), error) { return s.turnToForward(ctx, k, a.Request) }
 	if err := s.openTunnel(ctx, k, p, a.within, turn); err != nil {
 		return nil, joinGaps(direct, s.whyNoPath(ctx, err, a.within).gap(who))
 	}

@@ -52,11 +52,12 @@ func (s *Source) Close() error {
 // Fetch answers a request as collectors.Source says. A Last request waits for
 // its window first, and takes no part of any bound while it does.
 func (s *Source) Fetch(ctx context.Context, r collectors.Request) (*collectors.Reply, error) {
+	s.looks.begin(r)
 	if err := s.looks.wait(ctx, r); err != nil {
 		return nil, stopped(ctx, stageStart).gap(r.URL)
 	}
 	began := time.Now()
-	reply, way, gap := inTurn(ctx, s.openFirst(s.looks.ways(r)), s.config.RequestTimeout, func(way string, within time.Duration) (*collectors.Reply, *collectors.Gap) {
+	reply, way, gap := inTurn(ctx, s.openFirst(s.looks.ways(r)), s.config.patience(r.Urgency), s.config.impatience(), func(way string, within time.Duration) (*collectors.Reply, *collectors.Gap) {
 		return s.ask(ctx, attempt{r, way, within, s.config.connectWithin(within)})
 	})
 	if gap != nil {

@@ -42,7 +42,7 @@ func TestWayWithAnotherBehindItIsGivenUpEarlier(t *testing.T) {
 				}
 				var asked []int
 				began := time.Now()
-				_, way, gap := inTurn(t.Context(), ways, 10*time.Second, func(way string, within time.Duration) (*collectors.Reply, *collectors.Gap) {
+				_, way, gap := inTurn(t.Context(), ways, 10*time.Second, 3*time.Second, func(way string, within time.Duration) (*collectors.Reply, *collectors.Gap) {
 					n := slices.Index(ways, way)
 					asked = append(asked, n)
 					switch after := tt.ways[n]; {
@@ -122,46 +122,77 @@ func TestStoreThatHangsIsToldFromItsServer(t *testing.T) {
 	}
 }
 
+// queue starts requests to a server one second apart in how long they take, and
+// returns in what order they were sent.
+func queue(ctx context.Context, l *limiter) (want func(server string, urgency int), order func() string) {
+	var mu sync.Mutex
+	var sent []string
+	takes := time.Duration(0)
+	want = func(server string, urgency int) {
+		takes += time.Second
+		d := takes
+		go func() {
+			release, err := l.acquire(ctx, server, urgency)
+			if err != nil {
+				return
+			}
+			mu.Lock()
+			sent = append(sent, fmt.Sprint(server, urgency))
+			mu.Unlock()
+			time.Sleep(d)
+			release()
+		}()
+		synctest.Wait()
+	}
+	order = func() string {
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(sent, " ")
+	}
+	return want, order
+}
+
 func TestUrgentRequestsGoFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(4, 1000, 1000)
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		var order []int
-		var mu sync.Mutex
-		next := time.Duration(0)
-		want := func(urgency int) {
-			next += time.Second
-			holds := next
-			go func() {
-				release, err := l.acquire(ctx, urgency)
-				if err != nil {
-					return
-				}
-				mu.Lock()
-				order = append(order, urgency)
-				mu.Unlock()
-				time.Sleep(holds)
-				release()
-			}()
-			synctest.Wait()
-		}
-		for _, urgency := range []int{0, 0, 0, 1, 0, 7, 5} { // all at once
-			want(urgency)
+		want, order := queue(t.Context(), l)
+		for range 4 {
+			want("a", 0)
 		}
 		time.Sleep(2 * muster)
-		slices.Sort(order)
-		if got := fmt.Sprint(order); got != "[1 5 7]" {
-			t.Errorf("got %s, want the urgent ones alone: what nothing waits for takes half of the slots", got)
+		if got := order(); got != "a0 a0 a0" {
+			t.Errorf("got %s, want three of four: one slot is for what others wait for", got)
 		}
-		want(1)
-		want(9)
+		for _, urgency := range []int{1, 7, 5} { // all at once
+			want("a", urgency)
+		}
+		time.Sleep(2 * muster)
+		if got := order(); got != "a0 a0 a0 a7" {
+			t.Errorf("got %s, want the most urgent in the reserved slot", got)
+		}
 		time.Sleep(time.Minute)
-		if got := fmt.Sprint(order); got != "[1 5 7 9 1 0 0 0 0]" {
+		if got := order(); got != "a0 a0 a0 a7 a5 a1 a0" {
 			t.Errorf("got the order %s", got)
 		}
-		if l.taken != 0 || len(l.waiting) != 0 {
+		if l.taken != 0 || len(l.waiting) != 0 || l.at["a"] != 0 {
 			t.Errorf("%d slots are taken and %d wait at the end", l.taken, len(l.waiting))
+		}
+	})
+}
+
+func TestSlowServerKeepsNoneFromBeingAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(4, 1000, 1000)
+		want, order := queue(t.Context(), l)
+		for range 6 {
+			want("api", 0)
+		}
+		time.Sleep(2 * muster)
+		want("etcd", 0)
+		want("etcd", 0)
+		time.Sleep(time.Minute)
+		if got := order(); got != "api0 api0 api0 etcd0 api0 api0 api0 etcd0" {
+			t.Errorf("got the order %s, want etcd asked as soon as a slot is free", got)
 		}
 	})
 }
@@ -170,6 +201,7 @@ func TestFailedFirstLookIsNotWaitedForTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLooks()
 		r := collectors.Request{Verb: collectors.Scrape, URL: "kube:/metrics", Sample: collectors.First}
+		l.begin(r)
 		began := time.Now()
 		time.Sleep(5 * time.Second) // the first look times out
 		l.failed(r, began)
@@ -178,6 +210,52 @@ func TestFailedFirstLookIsNotWaitedForTwice(t *testing.T) {
 			t.Errorf("waited until %v, %v, want 10s", time.Since(began), err)
 		}
 	})
+}
+
+func TestWindowOfWhatIsSeenLateIsShorter(t *testing.T) {
+	const window = 12 * time.Second
+	for _, tt := range []struct{ first, last time.Duration }{
+		{0, 12 * time.Second},
+		{6 * time.Second, 18 * time.Second},
+		{9 * time.Second, 18 * time.Second},
+		{14 * time.Second, 18 * time.Second},
+		{20 * time.Second, 24 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLooks()
+			r := collectors.Request{Verb: collectors.Scrape, URL: "kube:/metrics", Sample: collectors.First}
+			began := time.Now()
+			l.begin(r)
+			time.Sleep(tt.first)
+			l.begin(r)
+			l.answered(r, time.Now(), r.URL)
+			r.Sample, r.After = collectors.Last, window
+			if err := l.wait(t.Context(), r); err != nil || time.Since(began) != tt.last {
+				t.Errorf("seen after %v: the last look is after %v, %v, want %v", tt.first, time.Since(began), err, tt.last)
+			}
+		})
+	}
+}
+
+func TestTurnThatComesTooLateIsNotTaken(t *testing.T) {
+	hang := make(chan struct{})
+	s, srv := newKubeSource(t, func(_ http.ResponseWriter, r *http.Request) { <-hang })
+	s.limit = newLimiter(1, 1000, 1000)
+	s.looks.began = time.Now()
+	go s.Fetch(t.Context(), collectors.Request{Verb: collectors.Get, URL: "kube:/version"})
+	for srv.requests.Load() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	const window = 300 * time.Millisecond
+	for _, r := range []collectors.Request{
+		{Verb: collectors.Get, URL: "kube:/livez", After: window},
+		{Verb: collectors.Scrape, URL: "kube:/metrics", Sample: collectors.First, After: window},
+		{Verb: collectors.Get, URL: "pod+http://ns/p:80/healthz", After: window},
+	} {
+		_, _, gap := fetch(t, s, r)
+		wantGap(t, gap, collectors.Canceled, "the window was over before it was its turn")
+	}
+	close(hang)
 }
 
 func TestTunnelThatComesLateServesTheNext(t *testing.T) {

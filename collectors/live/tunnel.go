@@ -151,19 +151,23 @@ func (s *Source) openTunnel(ctx context.Context, k *kube, p podPort, within time
 	}
 }
 
-// turnToForward waits until a tunnel may be opened. As long as a request may
+// turnToForward waits until a tunnel may be opened, as what more than one
+// request waits for. As long as a request may
 // take, it counts as one. One that takes longer than that waits for a kubelet,
 // or for the store, and costs the API server no more than one that stands.
-func (s *Source) turnToForward(ctx context.Context, urgency int) (release func(), err error) {
+func (s *Source) turnToForward(run context.Context, k *kube, r collectors.Request) (release func(), err error) {
+	r.Urgency = max(r.Urgency, 1)
+	ctx, cancel := s.looks.turnBy(run, r)
+	defer cancel()
 	select {
 	case s.tunnels.turns <- struct{}{}:
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return nil, &forwardError{noTurn(run)}
 	}
-	end, err := s.limit.acquire(ctx, urgency)
+	end, err := s.turn(run, k.breakerKey(), r)
 	if err != nil {
 		<-s.tunnels.turns
-		return nil, err
+		return nil, &forwardError{noTurn(run)}
 	}
 	t := time.AfterFunc(s.config.RequestTimeout, end)
 	return func() {

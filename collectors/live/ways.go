@@ -52,10 +52,6 @@ func joinGaps(gaps ...*collectors.Gap) *collectors.Gap {
 	return out
 }
 
-// firstWays is how much of a request's time is waited for a way that has
-// another behind it.
-const firstWays = 3.0 / 10
-
 // openFirst puts those ways first that are known to lead where they should:
 // etcd that answers at its client port need not be asked through API server and
 // kubelet.
@@ -95,8 +91,7 @@ type ask func(way string, within time.Duration) (*collectors.Reply, *collectors.
 // is waited for less than the whole time, since to give it up costs nothing
 // yet. If the others lead nowhere at once, what is left of the time goes to the
 // first that was given up early.
-func inTurn(ctx context.Context, ways []string, whole time.Duration, ask ask) (reply *collectors.Reply, way string, gap *collectors.Gap) {
-	short := time.Duration(firstWays * float64(whole))
+func inTurn(ctx context.Context, ways []string, whole, short time.Duration, ask ask) (reply *collectors.Reply, way string, gap *collectors.Gap) {
 	var gaps []*collectors.Gap
 	early := -1 // the first that was given up early
 	var since time.Time
