@@ -44,7 +44,7 @@ func clientThrottled(p *checks.Pass) {
 		if v.Status.Bad() && v.Above < several {
 			v.Status, v.TooFew = checks.OK, true
 		}
-		out := p.Judge(t, v.Status, "in its own rate limiter: %s", v).
+		out := p.Judge(t, v.Status, "requests wait in its own rate limiter: %s", v).
 			Saw(controllers.Elected.Throttle, "p99", checks.Quantile(v.P99), checks.Seconds(throttleLimit.Seconds), throttleLimit.Source).
 			Saw(controllers.Elected.Throttle, "above the limit", fmt.Sprintf("%.0f of %.0f", v.Above, v.Count), checks.Percent(throttleLimit.Share), "").
 			Number("p99", v.P99.Value)
