@@ -1,6 +1,8 @@
 package logs
 
 import (
+	"flag"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -68,5 +70,22 @@ func TestWhatAComponentMeetsWhileItStartsIsNoTrouble(t *testing.T) {
 	h.Last = at("03:03:59")
 	if got, _ := weigh(&s, l, h); got != checks.Warning {
 		t.Errorf("%s, although it goes on", got)
+	}
+}
+
+// TestPages holds the pages that the documentation links to against the table
+// that they are made of; -update writes them.
+func TestPages(t *testing.T) {
+	update := flag.Lookup("update").Value.String() == "true"
+	for _, c := range All {
+		file := strings.ReplaceAll(string(c.ID), "-", "_") + ".md"
+		if update {
+			if err := os.WriteFile(file, []byte(c.Doc), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if b, err := os.ReadFile(file); err != nil || string(b) != c.Doc {
+			t.Errorf("%s is not the page of its check (%v): go test ./checks/logs -update", file, err)
+		}
 	}
 }
