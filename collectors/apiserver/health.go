@@ -2,7 +2,6 @@ package apiserver
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -33,7 +32,7 @@ const (
 // ParseHealth reads the body of /readyz?verbose or /livez?verbose. The reasons
 // of failures are withheld from it by the API server itself.
 func ParseHealth(status int, body []byte) (Health, error) {
-	h := Health{OK: status == http.StatusOK}
+	h := Health{OK: status == 200}
 	var verdict bool
 	for line := range strings.Lines(string(body)) {
 		line = strings.TrimSpace(line)
@@ -59,7 +58,7 @@ func ParseHealth(status int, body []byte) (Health, error) {
 	switch {
 	case isStatus(body): // an API server's own error: "apiserver is shutting down"
 		return Health{}, collectors.Gapf(collectors.ServerError, "answered %d: %s", status, excerpt(body))
-	case status >= http.StatusInternalServerError:
+	case status >= 500:
 		return Health{}, collectors.Gapf(collectors.ServerError, "answered %d %s: %s", status, notHealth, excerpt(body))
 	}
 	return Health{}, collectors.Gapf(collectors.Malformed, "answered %d %s: %s", status, notHealth, excerpt(body))

@@ -24,7 +24,6 @@ type Evidence struct {
 	noYear    bool // the latest time is of a log that does not tell its year
 	latest    time.Time
 	objects   map[string]*held // by API version and kind
-	files     int
 	bodies    []*body
 	statuses  []*status
 	members   []*member // of etcd's own list

@@ -312,7 +312,8 @@ func (e *Evidence) walk(key string, v any) {
 // readEndpoints keeps the Endpoints of the Service kubernetes as the slice that
 // mirrors it.
 func (e *Evidence) readEndpoints(f File, raw []byte) (bool, error) {
-	var ep corev1.Endpoints //nolint:staticcheck // old clusters have nothing else
+	//lint:ignore SA1019 old clusters have nothing else
+	var ep corev1.Endpoints
 	if err := json.Unmarshal(raw, &ep); err != nil {
 		return false, fmt.Errorf("an item is no Endpoints: %w", err)
 	}
