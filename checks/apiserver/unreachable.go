@@ -76,14 +76,14 @@ func judgeInstance(p *checks.Pass, a apiserver.Attempt, all []apiserver.Attempt,
 		p.OK(t, "answers at %s%s", a.Instance.Address(), after(a.Took)).Number("took", a.Took)
 	case a.Outcome.Down():
 		p.Judge(t, status, "does not answer at %s: %s; %s", a.Instance.Address(), a.Outcome, others).
-			Saw(apiserver.Attempts, "attempt", a.Detail, "an answer", "").Mark("outcome=" + a.Outcome.String())
+			Saw(apiserver.Attempts, "attempt", a.Detail, "an answer", "").Mark("outcome="+a.Outcome.String(), "address="+a.Instance.Address())
 	case a.Outcome == apiserver.NoWay && neighbours(a, all) != "":
 		listed := ""
 		if a.Instance.Listed {
 			listed = "; clients of the Service kubernetes are still sent to it"
 		}
 		p.Judge(t, status, "does not answer at %s: %s, while %s in the same network does%s", a.Instance.Address(), a.Outcome, neighbours(a, all), listed).
-			Saw(apiserver.Attempts, "attempt", a.Detail, "an answer", "").Mark("outcome=" + a.Outcome.String())
+			Saw(apiserver.Attempts, "attempt", a.Detail, "an answer", "").Mark("outcome="+a.Outcome.String(), "address="+a.Instance.Address())
 	case a.Instance.Pod.Pod != "" && !a.Instance.Pod.Ready:
 		p.Judge(t, status, "its pod is not ready%s, and it cannot be asked from here; %s", why(a.Instance.Pod), others).
 			Saw(apiserver.Attempts, "pod", cmp.Or(a.Instance.Pod.Waiting, "not ready"), "ready", "").Mark("pod-not-ready")

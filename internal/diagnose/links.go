@@ -473,12 +473,18 @@ func turnedAway(_, e checks.Finding, _ View) Strength {
 	return No
 }
 
-// asksItself fires for gaps of components that answer that they could not reach
-// the very instance.
-func asksItself(c, e checks.Finding, _ View) Strength {
-	_, address, ok := strings.Cut(c.Target.Addr, "://")
-	if ok && address != "" && strings.Contains(e.Gap.Detail, "https://"+address+"/apis/auth") {
-		return Direct
+// asksItself fires for gaps of components that say that they could not reach the
+// very instance, or that, on its node, did not get to an answer: kubeadm lets
+// schedulers and controller managers ask their own node's API server.
+func asksItself(c, e checks.Finding, all View) Strength {
+	for _, m := range c.Marks {
+		if address, ok := strings.CutPrefix(m, "address="); ok && strings.Contains(e.Gap.Detail, "https://"+address+"/apis/auth") {
+			return Direct
+		}
+	}
+	elected := e.Target.Component == collectors.Scheduler || e.Target.Component == collectors.Controllers
+	if elected && e.Gap.Reason == collectors.Timeout && strings.Contains(e.Gap.Detail, "/metrics") && node(c.Target) != "" && node(c.Target) == node(e.Target) {
+		return CoOccurrence
 	}
 	return No
 }

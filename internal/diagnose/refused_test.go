@@ -96,8 +96,7 @@ func TestWhoIsTurnedAwayIsOneOfMany(t *testing.T) {
 }
 
 func TestAComponentAsksItsOwnAPIServer(t *testing.T) {
-	down := finding("apiserver-unreachable", checks.Warning, "apiserver/cp-2")
-	down.Target.Addr = "apiserver://10.0.0.12:6443"
+	down := finding("apiserver-unreachable", checks.Warning, "apiserver/cp-2", "address=10.0.0.12:6443")
 	gap := func(address string) checks.Finding {
 		f := finding("kcm-client-errors", checks.Unknown, "scheduler/cp-2")
 		f.Gap = collectors.Gapf(collectors.ServerError, `HTTP 500: "/metrics": Post "https://%s/apis/authorization.k8s.io/v1/subjectaccessreviews?timeout=10s": dial tcp: connection refused`, address)
@@ -107,6 +106,14 @@ func TestAComponentAsksItsOwnAPIServer(t *testing.T) {
 		t.Error(show(d))
 	}
 	if d := Diagnose([]checks.Finding{down, gap("10.0.0.11:6443")}, Links); len(d.Unknown) != 1 {
+		t.Error(show(d))
+	}
+	late := func(node string) checks.Finding {
+		f := finding("kcm-client-errors", checks.Unknown, "controllers/"+node)
+		f.Gap = collectors.Gapf(collectors.Timeout, "pod+https://%s@kube-system/kube-controller-manager-%[1]s:10257/metrics by port-forward: connected, but no answer within 5s", node)
+		return f
+	}
+	if d := Diagnose([]checks.Finding{down, late("cp-2"), late("cp-3")}, Links); len(d.Unknown) != 1 || d.Unknown[0].Target.Name != "cp-3" {
 		t.Error(show(d))
 	}
 }
