@@ -34,7 +34,7 @@ func New(r Run) *Report {
 	rep := &Report{
 		SchemaVersion: SchemaVersion, Tool: Tool{r.Version}, Source: r.Source,
 		StartedAt: r.Snapshot.At.UTC(), DurationSeconds: round(r.Duration), WindowSeconds: round(r.Snapshot.Window),
-		Status: checks.Worst(r.Findings), Vitals: append([]vitals.Vital{}, r.Vitals...), Cost: r.Cost,
+		Vitals: append([]vitals.Vital{}, r.Vitals...), Cost: r.Cost,
 		Problems: []Problem{}, Findings: []Finding{},
 	}
 	rep.Cluster = newCluster(r)
@@ -42,6 +42,7 @@ func New(r Run) *Report {
 	for _, c := range r.Checks {
 		byID[c.ID] = c
 	}
+	rep.Status = status(r.Findings, d)
 	explained := map[string]bool{}
 	for _, p := range d.Problems {
 		rep.Problems = append(rep.Problems, newProblem(p, byID[p.Root.Check]))
@@ -57,6 +58,18 @@ func New(r Run) *Report {
 		rep.Totals.add(f.Status)
 	}
 	return rep
+}
+
+// status is that of the worst finding. A gap that a problem explains does not
+// count: what a dead process cannot be asked is no worse than that it is dead.
+func status(fs []checks.Finding, d diagnose.Diagnosis) checks.Status {
+	counted := slices.Concat(d.Unknown, d.Rest)
+	for _, f := range fs {
+		if f.Status.Bad() {
+			counted = append(counted, f)
+		}
+	}
+	return checks.Worst(counted)
 }
 
 func round(d time.Duration) float64 { return d.Round(time.Millisecond).Seconds() }

@@ -169,6 +169,25 @@ func TestAnEmptyRunIsNotGreen(t *testing.T) {
 	}
 }
 
+func TestAnExplainedGapIsNoWorseThanItsCause(t *testing.T) {
+	gap := &collectors.Gap{Reason: collectors.Unreachable, Detail: "refused"}
+	down := checks.Finding{Check: "etcd-member-unreachable", Target: target("etcd/cp-3"), Status: checks.Warning, Summary: "is down"}
+	its := checks.Finding{Check: "etcd-db-quota-usage", Target: target("etcd/cp-3"), Status: checks.Unknown, Gap: gap}
+	another := checks.Finding{Check: "etcd-db-quota-usage", Target: target("etcd/cp-2"), Status: checks.Unknown, Gap: gap}
+	for _, tc := range []struct {
+		findings []checks.Finding
+		want     checks.Status
+	}{
+		{[]checks.Finding{down, its}, checks.Warning},
+		{[]checks.Finding{down, its, another}, checks.Unknown},
+		{[]checks.Finding{its}, checks.Unknown},
+	} {
+		if got := New(Run{Snapshot: &collectors.Snapshot{}, Findings: tc.findings}).Status; got != tc.want {
+			t.Errorf("status %s, want %s", got, tc.want)
+		}
+	}
+}
+
 func TestCommandsAreSafeToPaste(t *testing.T) {
 	for _, tc := range []struct{ name, want string }{
 		{"cp-1", "describe cp-1"},
