@@ -39,7 +39,7 @@ type Config struct {
 
 	RequestTimeout time.Duration // until an answer begins; 5 s if zero
 	BodyTimeout    time.Duration // until a reply is complete; 30 s if zero
-	MaxInFlight    int           // requests at a time; 8 if zero
+	MaxInFlight    int           // requests at a time, three quarters of them to one server; 8 if zero
 	QPS            float64       // requests a second; 20 if zero
 	Burst          int           // requests at once before QPS holds; 20 if zero
 

@@ -20,7 +20,6 @@ type limiter struct {
 
 	mu       sync.Mutex
 	slots    int            // how many may be in flight
-	reserved int            // of these, for what others wait for
 	taken    int            // by requests, and by those that wait for the rate only
 	waiting  []*waiter      // in the order in which they came
 	handing  bool           // slots are about to be handed out
@@ -38,7 +37,7 @@ type waiter struct {
 }
 
 func newLimiter(inFlight int, qps float64, burst int) *limiter {
-	return &limiter{slots: inFlight, reserved: inFlight / 4, at: map[string]int{}, rate: rate.NewLimiter(rate.Limit(qps), burst)}
+	return &limiter{slots: inFlight, at: map[string]int{}, rate: rate.NewLimiter(rate.Limit(qps), burst)}
 }
 
 // acquire waits until a request to a server may be sent. Of those that wait the
@@ -106,10 +105,13 @@ func (l *limiter) hand() {
 	defer l.mu.Unlock()
 	l.handing = false
 	for len(l.waiting) > 0 {
-		next := slices.MaxFunc(l.waiting, func(a, b *waiter) int {
-			return cmp.Or(a.urgency-b.urgency, l.at[b.server]-l.at[a.server])
-		})
-		if !l.free(next.urgency) {
+		var next *waiter
+		for _, w := range l.waiting {
+			if l.free(w) && (next == nil || cmp.Or(w.urgency-next.urgency, l.at[next.server]-l.at[w.server]) > 0) {
+				next = w
+			}
+		}
+		if next == nil {
 			return
 		}
 		l.taken++
@@ -119,14 +121,15 @@ func (l *limiter) hand() {
 	}
 }
 
-// free reports whether there is a slot for a request. One that nothing waits
-// for leaves the reserved ones alone: where all that is asked hangs, what
-// follows from the first answer must not queue behind it.
-func (l *limiter) free(urgency int) bool {
-	if urgency == 0 {
-		return l.taken < l.slots-l.reserved
+// free reports whether there is a slot for a request. No server gets all of
+// them, so that others are asked while it hangs, and what nothing waits for
+// leaves one more, for what follows from the first answer.
+func (l *limiter) free(w *waiter) bool {
+	most := l.slots - l.slots/4
+	if w.urgency == 0 {
+		most--
 	}
-	return l.taken < l.slots
+	return l.taken < l.slots && l.at[w.server] < max(1, most)
 }
 
 // give returns a slot.

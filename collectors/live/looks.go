@@ -76,17 +76,18 @@ func (l *looks) due(first time.Time, window time.Duration) time.Time {
 	return due
 }
 
-// turnBy is until when a request may wait for its turn: a first look until the
-// window is over, and what is asked once until the second looks of those are.
+// turnBy is until when a request may wait for its turn: what is asked once, until
+// the latest second look is due, and a first look for less long, as there is a
+// window to come.
 func (l *looks) turnBy(ctx context.Context, r collectors.Request) (context.Context, context.CancelFunc) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if r.Sample == collectors.Last || r.After == 0 || l.began.IsZero() {
 		return context.WithCancel(ctx)
 	}
-	d := r.After
-	if r.Sample == collectors.Once {
-		d += r.After / 2
+	d := r.After + r.After/2
+	if r.Sample == collectors.First {
+		d -= r.After / 4
 	}
 	return context.WithDeadline(ctx, l.began.Add(d))
 }

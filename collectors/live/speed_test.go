@@ -156,22 +156,22 @@ func TestUrgentRequestsGoFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(4, 1000, 1000)
 		want, order := queue(t.Context(), l)
-		for range 4 {
+		for range 3 {
 			want("a", 0)
 		}
 		time.Sleep(2 * muster)
-		if got := order(); got != "a0 a0 a0" {
-			t.Errorf("got %s, want three of four: one slot is for what others wait for", got)
+		if got := order(); got != "a0 a0" {
+			t.Errorf("got %s, want two of four: one slot is for what others wait for, and one for other servers", got)
 		}
 		for _, urgency := range []int{1, 7, 5} { // all at once
 			want("a", urgency)
 		}
 		time.Sleep(2 * muster)
-		if got := order(); got != "a0 a0 a0 a7" {
-			t.Errorf("got %s, want the most urgent in the reserved slot", got)
+		if got := order(); got != "a0 a0 a7" {
+			t.Errorf("got %s, want the most urgent next", got)
 		}
 		time.Sleep(time.Minute)
-		if got := order(); got != "a0 a0 a0 a7 a5 a1 a0" {
+		if got := order(); got != "a0 a0 a7 a5 a1 a0" {
 			t.Errorf("got the order %s", got)
 		}
 		if l.taken != 0 || len(l.waiting) != 0 || l.at["a"] != 0 {
@@ -182,18 +182,38 @@ func TestUrgentRequestsGoFirst(t *testing.T) {
 
 func TestSlowServerKeepsNoneFromBeingAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(4, 1000, 1000)
+		l := newLimiter(8, 1000, 1000)
 		want, order := queue(t.Context(), l)
-		for range 6 {
-			want("api", 0)
+		for range 9 {
+			want("api", 1)
 		}
+		want("etcd", 0)
+		want("etcd", 0)
 		time.Sleep(2 * muster)
-		want("etcd", 0)
-		want("etcd", 0)
-		time.Sleep(time.Minute)
-		if got := order(); got != "api0 api0 api0 etcd0 api0 api0 api0 etcd0" {
-			t.Errorf("got the order %s, want etcd asked as soon as a slot is free", got)
+		if got := order(); strings.Count(got, "api1") != 6 || strings.Count(got, "etcd0") != 2 {
+			t.Errorf("got %s, want six and two", got)
 		}
+		time.Sleep(time.Hour)
+		if l.peak != 8 || l.requests != 11 {
+			t.Errorf("got a peak of %d and %d requests, want 8 and 11", l.peak, l.requests)
+		}
+	})
+}
+
+func TestServerWithTheLeastToDoIsAskedNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimiter(2, 1000, 1000)
+		want, order := queue(t.Context(), l)
+		want("api", 1)
+		want("other", 1)
+		time.Sleep(2 * muster)
+		want("other", 1)
+		want("api", 1)
+		time.Sleep(1100 * time.Millisecond) // the first is done
+		if got := order(); !strings.HasSuffix(got, "api1") {
+			t.Errorf("got %s, want api, which has nothing to do, before other", got)
+		}
+		time.Sleep(time.Minute)
 	})
 }
 
