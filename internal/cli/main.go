@@ -41,8 +41,10 @@ type Invocation struct {
 	Now            func() time.Time
 }
 
-// Terminal is the invocation by a user's shell.
+// Terminal is the invocation by a user's shell. It silences what libraries log
+// on their own, for the whole process: it reaches the user as gaps.
 func Terminal() Invocation {
+	live.Quiet()
 	return Invocation{
 		Args: os.Args, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		StdoutTTY: term.IsTerminal(int(os.Stdout.Fd())), StderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
@@ -52,7 +54,6 @@ func Terminal() Invocation {
 
 // Main runs the program and returns its exit code.
 func Main(in Invocation) int {
-	live.Quiet() // what the libraries log reaches the user as gaps
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
