@@ -69,13 +69,25 @@ func (b *breaker) isUp(addr string) bool {
 	return b.up[addr]
 }
 
+// isDead reports whether a service is taken for dead.
+func (o *outage) isDead(of service) bool {
+	return o != nil && (o.dials >= dialsToOpen || o.silences[itself] >= silencesToOpen || of == itStore && o.silences[itStore] >= storeSilencesToOpen)
+}
+
+// hangs is open, but nothing is let through.
+func (b *breaker) hangs(addr string, of service) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.down[addr].isDead(of)
+}
+
 // open reports whether the address is taken for dead and need not be tried,
 // and why.
 func (b *breaker) open(addr string, of service) (failure, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.down[addr]
-	if o == nil || o.dials < dialsToOpen && o.silences[itself] < silencesToOpen && (of != itStore || o.silences[itStore] < storeSilencesToOpen) {
+	if !o.isDead(of) {
 		return failure{}, false
 	}
 	if b.now().Sub(o.tried) >= cooldown {

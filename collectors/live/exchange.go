@@ -52,6 +52,16 @@ func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTr
 	inner, cancel := context.WithCancelCause(ctx)
 	t := &trace{began: time.Now()}
 	timer := time.AfterFunc(a.within, func() { cancel(&lateError{a.within}) })
+	if a.within > s.config.RequestTimeout {
+		// It is worth more time, but not if all others of its kind hang too.
+		short := s.config.RequestTimeout
+		more := time.AfterFunc(short+short/20, func() {
+			if s.breaker.hangs(addr, serviceOf(a)) {
+				cancel(&lateError{short})
+			}
+		})
+		defer more.Stop()
+	}
 	connecting := time.AfterFunc(a.connect, func() {
 		if at := t.stage(); at != stageStart && at != stageWaiting {
 			cancel(&lateError{a.connect})

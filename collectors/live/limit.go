@@ -122,10 +122,14 @@ func (l *limiter) hand() {
 }
 
 // free reports whether there is a slot for a request. No server gets all of
-// them, so that others are asked while it hangs, and what nothing waits for
-// leaves one more, for what follows from the first answer.
+// them, so that others are asked while it hangs. What is not crucial leaves one
+// more, and what nothing waits for another, for what follows from the first
+// answers.
 func (l *limiter) free(w *waiter) bool {
 	most := l.slots - l.slots/4
+	if w.urgency < crucial {
+		most--
+	}
 	if w.urgency == 0 {
 		most--
 	}

@@ -30,7 +30,7 @@ func TestRequestsInFlightAreBounded(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 30 {
 		wg.Go(func() {
-			if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version", Urgency: 1}); gap != nil {
+			if _, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "kube:/version", Urgency: crucial}); gap != nil {
 				t.Error(gap)
 			}
 		})

@@ -160,20 +160,28 @@ func TestUrgentRequestsGoFirst(t *testing.T) {
 			want("a", 0)
 		}
 		time.Sleep(2 * muster)
-		if got := order(); got != "a0 a0" {
-			t.Errorf("got %s, want two of four: one slot is for what others wait for, and one for other servers", got)
+		if got := order(); got != "a0" {
+			t.Errorf("got %s, want one of four", got)
 		}
 		for _, urgency := range []int{1, 7, 5} { // all at once
 			want("a", urgency)
 		}
 		time.Sleep(2 * muster)
-		if got := order(); got != "a0 a0 a7" {
+		if got := order(); got != "a0 a7" {
 			t.Errorf("got %s, want the most urgent next", got)
 		}
+		want("a", crucial)
+		want("a", crucial)
+		time.Sleep(2 * muster)
+		if got := order(); got != "a0 a7 a10" {
+			t.Errorf("got %s, want what is crucial in the third slot, and nothing in that for other servers", got)
+		}
 		time.Sleep(time.Minute)
-		if got := order(); got != "a0 a0 a7 a5 a1 a0" {
+		if got := order(); got != "a0 a7 a10 a10 a5 a1 a0 a0" {
 			t.Errorf("got the order %s", got)
 		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if l.taken != 0 || len(l.waiting) != 0 || l.at["a"] != 0 {
 			t.Errorf("%d slots are taken and %d wait at the end", l.taken, len(l.waiting))
 		}
@@ -185,15 +193,17 @@ func TestSlowServerKeepsNoneFromBeingAsked(t *testing.T) {
 		l := newLimiter(8, 1000, 1000)
 		want, order := queue(t.Context(), l)
 		for range 9 {
-			want("api", 1)
+			want("api", crucial)
 		}
 		want("etcd", 0)
 		want("etcd", 0)
 		time.Sleep(2 * muster)
-		if got := order(); strings.Count(got, "api1") != 6 || strings.Count(got, "etcd0") != 2 {
+		if got := order(); strings.Count(got, "api10") != 6 || strings.Count(got, "etcd0") != 2 {
 			t.Errorf("got %s, want six and two", got)
 		}
 		time.Sleep(time.Hour)
+		l.mu.Lock()
+		defer l.mu.Unlock()
 		if l.peak != 8 || l.requests != 11 {
 			t.Errorf("got a peak of %d and %d requests, want 8 and 11", l.peak, l.requests)
 		}
@@ -204,13 +214,13 @@ func TestServerWithTheLeastToDoIsAskedNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimiter(2, 1000, 1000)
 		want, order := queue(t.Context(), l)
-		want("api", 1)
-		want("other", 1)
+		want("api", crucial)
+		want("other", crucial)
 		time.Sleep(2 * muster)
-		want("other", 1)
-		want("api", 1)
+		want("other", crucial)
+		want("api", crucial)
 		time.Sleep(1100 * time.Millisecond) // the first is done
-		if got := order(); !strings.HasSuffix(got, "api1") {
+		if got := order(); !strings.HasSuffix(got, "api10") {
 			t.Errorf("got %s, want api, which has nothing to do, before other", got)
 		}
 		time.Sleep(time.Minute)
@@ -255,6 +265,25 @@ func TestWindowOfWhatIsSeenLateIsShorter(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestCrucialRequestIsGivenUpIfItsStoreHangs(t *testing.T) {
+	s, _ := newKubeSource(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+	s.config.RequestTimeout = time.Second
+	list := func(n, urgency int) *collectors.Gap {
+		_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.List, URL: fmt.Sprintf("kube:/api/v1/namespaces/%d/pods", n), Urgency: urgency})
+		return gap
+	}
+	var wg sync.WaitGroup
+	for n := range storeSilencesToOpen {
+		wg.Go(func() { wantGap(t, list(n, 1), collectors.Timeout, "no answer within 1s") })
+	}
+	began := time.Now()
+	wantGap(t, list(9, crucial), collectors.Timeout, "no answer within 1s")
+	if d := time.Since(began); d > 1500*time.Millisecond {
+		t.Errorf("it took %v, although all else that hung was given up after 1s", d)
+	}
+	wg.Wait()
 }
 
 func TestTurnThatComesTooLateIsNotTaken(t *testing.T) {
