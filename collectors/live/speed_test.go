@@ -267,25 +267,6 @@ func TestWindowOfWhatIsSeenLateIsShorter(t *testing.T) {
 	}
 }
 
-func TestCrucialRequestIsGivenUpIfItsStoreHangs(t *testing.T) {
-	s, _ := newKubeSource(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	s.config.RequestTimeout = time.Second
-	list := func(n, urgency int) *collectors.Gap {
-		_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.List, URL: fmt.Sprintf("kube:/api/v1/namespaces/%d/pods", n), Urgency: urgency})
-		return gap
-	}
-	var wg sync.WaitGroup
-	for n := range storeSilencesToOpen {
-		wg.Go(func() { wantGap(t, list(n, 1), collectors.Timeout, "no answer within 1s") })
-	}
-	began := time.Now()
-	wantGap(t, list(9, crucial), collectors.Timeout, "no answer within 1s")
-	if d := time.Since(began); d > 1500*time.Millisecond {
-		t.Errorf("it took %v, although all else that hung was given up after 1s", d)
-	}
-	wg.Wait()
-}
-
 func TestTurnThatComesTooLateIsNotTaken(t *testing.T) {
 	hang := make(chan struct{})
 	s, srv := newKubeSource(t, func(_ http.ResponseWriter, r *http.Request) { <-hang })
