@@ -81,9 +81,15 @@ func (b *breaker) hangs(addr string, of service) bool {
 	return b.down[addr].isDead(of)
 }
 
-// open reports whether the address is taken for dead and need not be tried,
+// isDead reports whether the address is taken for dead and need not be tried,
 // and why.
-func (b *breaker) open(addr string, of service) (failure, bool) {
+func (b *breaker) isDead(addr string, of service) (failure, bool) { return b.ask(addr, of, false) }
+
+// refuses is isDead, but lets one through when the time has come. The others wait
+// for what that one finds.
+func (b *breaker) refuses(addr string, of service) (failure, bool) { return b.ask(addr, of, true) }
+
+func (b *breaker) ask(addr string, of service, try bool) (failure, bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	o := b.down[addr]
@@ -91,7 +97,9 @@ func (b *breaker) open(addr string, of service) (failure, bool) {
 		return failure{}, false
 	}
 	if b.now().Sub(o.tried) >= cooldown {
-		o.tried = b.now() // the others wait for what this one finds
+		if try {
+			o.tried = b.now()
+		}
 		return failure{}, false
 	}
 	f := o.last

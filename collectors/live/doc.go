@@ -3,6 +3,13 @@
 // requests in flight and per second bounded, and turns every failure into a
 // Gap that says in words what was tried and what came back.
 //
+// A control plane that is asked is often a sick one, and an operator waits for
+// the verdict. So what is asked by an answer goes before what is not, no server
+// keeps the others from being asked, a connection gets less time than an answer,
+// a way with another behind it less than the last, and what hung for several is
+// not waited for again. A run ends within some ten seconds after its window, at
+// the price of what did not come in that time.
+//
 // Credentials go only where it is certain who receives them: a bearer token is
 // sent to a server whose certificate the kubeconfig's CA signed for a name that
 // only an API server, scheduler or controller manager has, and to nobody else,

@@ -98,7 +98,7 @@ func (s *Source) callEtcd(ctx context.Context, a attempt, u *url.URL, access etc
 		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", a.way, err)
 	}
 	addr := "etcd " + u.Host
-	if f, dead := s.breaker.open(addr, itself); dead {
+	if f, dead := s.breaker.isDead(addr, itself); dead {
 		return nil, access.withRemedy(f.gap(a.way))
 	}
 	release, err := s.turn(ctx, addr, a.Request)
@@ -106,6 +106,9 @@ func (s *Source) callEtcd(ctx context.Context, a attempt, u *url.URL, access etc
 		return nil, noTurn(ctx).gap(a.way)
 	}
 	defer release()
+	if f, dead := s.breaker.refuses(addr, itself); dead { // meanwhile
+		return nil, access.withRemedy(f.gap(a.way))
+	}
 	m, err := s.etcd.member(s, u.Host, access, plain)
 	if err != nil {
 		return nil, collectors.Gapf(collectors.NotAsked, "%s: %v", a.way, err)

@@ -42,26 +42,21 @@ func (a *answer) reply(from string) *collectors.Reply {
 // The address is whose failures are remembered; way is what gaps call the
 // request. Closing the answer's body ends the exchange.
 func (s *Source) exchange(ctx context.Context, way, addr string, rt http.RoundTripper, req *http.Request, a attempt) (*answer, *collectors.Gap) {
-	if f, dead := s.breaker.open(addr, serviceOf(a)); dead {
+	if f, dead := s.breaker.isDead(addr, serviceOf(a)); dead {
 		return nil, f.gap(way)
 	}
 	release, err := s.turn(ctx, addr, a.Request)
 	if err != nil {
 		return nil, noTurn(ctx).gap(way)
 	}
+	if f, dead := s.breaker.refuses(addr, serviceOf(a)); dead { // meanwhile
+		release()
+		return nil, f.gap(way)
+	}
 	inner, cancel := context.WithCancelCause(ctx)
 	t := &trace{began: time.Now()}
 	timer := time.AfterFunc(a.within, func() { cancel(&lateError{a.within}) })
-	if a.within > s.config.RequestTimeout {
-		// It is worth more time, but not if all others of its kind hang too.
-		short := s.config.RequestTimeout
-		more := time.AfterFunc(short+short/20, func() {
-			if s.breaker.hangs(addr, serviceOf(a)) {
-				cancel(&lateError{short})
-			}
-		})
-		defer more.Stop()
-	}
+	defer s.giveUpWithOthers(addr, a, t, cancel)()
 	connecting := time.AfterFunc(a.connect, func() {
 		if at := t.stage(); at != stageStart && at != stageWaiting {
 			cancel(&lateError{a.connect})
@@ -106,6 +101,28 @@ func serviceOf(a attempt) service {
 		return itStore
 	}
 	return itself
+}
+
+// giveUpWithOthers gives up a request that is worth more time than others if all
+// that is asked of the same service hangs: then so does this.
+func (s *Source) giveUpWithOthers(addr string, a attempt, t *trace, cancel context.CancelCauseFunc) (stop func()) {
+	short := s.config.RequestTimeout
+	if a.within <= short {
+		return func() {}
+	}
+	late := &lateError{short}
+	counts := time.AfterFunc(short, func() {
+		s.breaker.fails(addr, serviceOf(a), explain(context.Background(), late, t.stage(), short))
+	})
+	ends := time.AfterFunc(short+short/20, func() { // when all that began with it have been counted
+		if s.breaker.hangs(addr, serviceOf(a)) {
+			cancel(late)
+		}
+	})
+	return func() {
+		counts.Stop()
+		ends.Stop()
+	}
 }
 
 // grace is how long a round trip may take to notice that its context is done.

@@ -153,20 +153,20 @@ func TestSilentAddressIsGivenUpLater(t *testing.T) {
 		b.fails("a", itself, f)
 	}
 	b.fails("a", itself, failure{how: ourselves})
-	if _, dead := b.open("a", itself); dead {
+	if _, dead := b.refuses("a", itself); dead {
 		t.Fatalf("given up after %d silences", silencesToOpen-1)
 	}
 	b.fails("a", itself, f)
-	got, dead := b.open("a", itself)
+	got, dead := b.refuses("a", itself)
 	if !dead {
 		t.Fatalf("not given up after %d silences", silencesToOpen)
 	}
 	wantGap(t, got.gap("way"), collectors.Timeout, "way: no answer (not tried again after 8 failures in a row)")
-	if _, dead := b.open("b", itself); dead {
+	if _, dead := b.refuses("b", itself); dead {
 		t.Error("another address is given up too")
 	}
 	b.fails("a", itself, failure{how: answered})
-	if _, dead := b.open("a", itself); dead {
+	if _, dead := b.refuses("a", itself); dead {
 		t.Error("still given up after an answer")
 	}
 }

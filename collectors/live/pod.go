@@ -69,7 +69,7 @@ func (s *Source) askPod(ctx context.Context, a attempt, u *url.URL) (*collectors
 		return nil, joinGaps(direct, noKube)
 	}
 	who := a.way + " by port-forward"
-	if f, dead := s.breaker.open(k.breakerKey(), itStore); dead {
+	if f, dead := s.breaker.refuses(k.breakerKey(), itStore); dead {
 		f.reason = collectors.NoPath
 		return nil, joinGaps(direct, f.gap(fmt.Sprintf("%s: the API server at %s", who, k.addr)))
 	}
