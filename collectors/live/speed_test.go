@@ -267,6 +267,34 @@ func TestWindowOfWhatIsSeenLateIsShorter(t *testing.T) {
 	}
 }
 
+func TestCrucialRequestIsGivenUpIfItsStoreHangs(t *testing.T) {
+	for _, others := range []int{0, storeSilencesToOpen - 2, storeSilencesToOpen - 1} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := New(Config{RequestTimeout: 10 * time.Second, Getenv: noEnv})
+			if err != nil {
+				t.Fatal(err)
+			}
+			a := attempt{Request: collectors.Request{Verb: collectors.List, Urgency: crucial}, within: s.config.patience(crucial)}
+			began := time.Now()
+			var after atomic.Int64
+			stop := s.giveUpWithOthers("api", a, &trace{at: stageWaiting}, func(error) { after.Store(int64(time.Since(began))) })
+			time.Sleep(10 * time.Second)
+			for range others { // that began when it did
+				s.breaker.fails("api", itStore, failure{how: silent})
+			}
+			time.Sleep(time.Minute)
+			stop()
+			want := time.Duration(0)
+			if others == storeSilencesToOpen-1 { // and itself
+				want = 10500 * time.Millisecond
+			}
+			if after := time.Duration(after.Load()); after != want {
+				t.Errorf("%d others hang: given up after %v, want %v (0: not at all)", others, after, want)
+			}
+		})
+	}
+}
+
 func TestTurnThatComesTooLateIsNotTaken(t *testing.T) {
 	hang := make(chan struct{})
 	s, srv := newKubeSource(t, func(_ http.ResponseWriter, r *http.Request) { <-hang })
