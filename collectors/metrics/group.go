@@ -80,19 +80,49 @@ func histograms[K comparable](s *Set, name string, key Key[K]) map[K]Histogram {
 	sums, counts := totals(s, name+"_sum", key), totals(s, name+"_count", key)
 	out := map[K]Histogram{}
 	for k, by := range buckets {
-		h := Histogram{Sum: sums[k]}
-		for le, n := range by {
-			h.Buckets = append(h.Buckets, Bucket{le, n})
+		h := Histogram{Buckets: sorted(by), Sum: sums[k]}
+		n, whole := counts[k]
+		if h.end(n, whole) {
+			out[k] = h
 		}
-		slices.SortFunc(h.Buckets, func(a, b Bucket) int { return cmp.Compare(a.LE, b.LE) })
-		if last := h.Buckets[len(h.Buckets)-1]; math.IsInf(last.LE, 1) {
-			h.Count = last.Count
-		} else {
-			h.Count = counts[k]
-			h.Buckets = append(h.Buckets, Bucket{math.Inf(1), h.Count})
-		}
-		out[k] = h
 	}
+	return out
+}
+
+// cutShare is what may lie in the last bucket of a histogram that was cut off:
+// a tenth of the share that a p99 is about.
+const cutShare = 0.001
+
+// end adds the bucket +Inf, if it is missing, and the count. It is false for a
+// histogram of which it cannot be told how much lies beyond its last bucket.
+func (h *Histogram) end(count float64, whole bool) bool {
+	last := h.Buckets[len(h.Buckets)-1]
+	if math.IsInf(last.LE, 1) {
+		h.Count = last.Count
+		return true
+	}
+	if !whole {
+		// It was cut off, as when somebody copies it by hand. Where the last
+		// buckets hardly differ the rest is not missed; elsewhere there is no
+		// telling how much lies beyond.
+		before := len(h.Buckets) - 2
+		if before < 0 || h.Buckets[before].Count < (1-cutShare)*last.Count {
+			return false
+		}
+		count = last.Count
+	}
+	h.Count = count
+	h.Buckets = append(h.Buckets, Bucket{math.Inf(1), h.Count})
+	return true
+}
+
+// sorted makes buckets of counts by edge.
+func sorted(by map[float64]float64) []Bucket {
+	out := make([]Bucket, 0, len(by))
+	for le, n := range by {
+		out = append(out, Bucket{le, n})
+	}
+	slices.SortFunc(out, func(a, b Bucket) int { return cmp.Compare(a.LE, b.LE) })
 	return out
 }
 
@@ -126,10 +156,5 @@ func (h Histogram) Add(o Histogram) Histogram {
 	for _, b := range slices.Concat(h.Buckets, o.Buckets) {
 		by[b.LE] += b.Count
 	}
-	out := Histogram{Count: h.Count + o.Count, Sum: h.Sum + o.Sum}
-	for le, n := range by {
-		out.Buckets = append(out.Buckets, Bucket{le, n})
-	}
-	slices.SortFunc(out.Buckets, func(a, b Bucket) int { return cmp.Compare(a.LE, b.LE) })
-	return out
+	return Histogram{Buckets: sorted(by), Count: h.Count + o.Count, Sum: h.Sum + o.Sum}
 }

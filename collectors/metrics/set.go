@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -120,54 +119,16 @@ func (s *Set) Values(name, label string, ms ...Match) []string {
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// cutShare is what may lie in the last bucket of a histogram that was cut off:
-// a tenth of the share that a p99 is about.
-const cutShare = 0.001
-
 // Histogram adds up the histograms of a family that match. It is false if none
 // does.
 func (s *Set) Histogram(name string, ms ...Match) (Histogram, bool) {
-	by := map[float64]float64{}
-	found := false
-	for _, x := range s.series[name+"_bucket"] {
-		if !matches(x, ms) {
-			continue
-		}
-		le, err := strconv.ParseFloat(x.Get("le"), 64)
-		if err != nil {
-			continue
-		}
-		found = true
-		by[le] += x.Value
-	}
-	if !found {
-		return Histogram{}, false
-	}
-	var h Histogram
-	for le, n := range by {
-		h.Buckets = append(h.Buckets, Bucket{le, n})
-	}
-	slices.SortFunc(h.Buckets, func(a, b Bucket) int { return cmp.Compare(a.LE, b.LE) })
-	last := h.Buckets[len(h.Buckets)-1]
-	if math.IsInf(last.LE, 1) {
-		h.Count = last.Count
-	} else {
-		n, whole := s.Sum(name+"_count", ms...)
-		if !whole {
-			// It was cut off, as when somebody copies it by hand. Where the
-			// last buckets hardly differ the rest is not missed; elsewhere
-			// there is no telling how much lies beyond.
-			before := len(h.Buckets) - 2
-			if before < 0 || h.Buckets[before].Count < (1-cutShare)*last.Count {
-				return Histogram{}, false
-			}
-			n = last.Count
-		}
-		h.Count = n
-		h.Buckets = append(h.Buckets, Bucket{math.Inf(1), h.Count})
-	}
-	h.Sum, _ = s.Sum(name+"_sum", ms...)
-	return h, true
+	h, ok := histograms(s, name, together(ms))[struct{}{}]
+	return h, ok
+}
+
+// together is the key of one group, of the series that match.
+func together(ms []Match) Key[struct{}] {
+	return func(s Series) (struct{}, bool) { return struct{}{}, matches(s, ms) }
 }
 
 // Names returns the sample names of the set, sorted.

@@ -111,14 +111,6 @@ type Latency struct {
 // Latency adds up the histograms of a family that match. It is false if the
 // last look has none.
 func (w Window) Latency(name string, ms ...Match) (Latency, bool) {
-	l := Latency{Elapsed: w.Elapsed(), Uptime: w.Uptime()}
-	var ok bool
-	if l.Lifetime, ok = w.Last.Histogram(name, ms...); !ok {
-		return Latency{}, false
-	}
-	if w.OK() {
-		before, _ := w.First.Histogram(name, ms...)
-		l.Window = l.Lifetime.Sub(before)
-	}
-	return l, true
+	l, ok := Latencies(w, name, together(ms))[struct{}{}]
+	return l, ok
 }
