@@ -19,7 +19,7 @@ var Restarting = &checks.Check{
 	Component: collectors.APIServer,
 	Title:     "API servers stay up",
 	Doc:       restartingDoc,
-	Needs:     []collectors.Any{apiserver.Instances, apiserver.Processes, cluster.Version},
+	Needs:     []collectors.Any{apiserver.Instances, apiserver.Processes, cluster.Clock},
 	Remedies: []checks.Remedy{
 		{Title: "read what the container said before it ended", Command: "kubectl -n kube-system logs kube-apiserver-{node} --previous --tail 50", Risk: checks.ReadOnly},
 		{Title: "on its node, see the kubelet's reason", Command: "journalctl -u kubelet -n 500 | grep -iE 'apiserver|liveness'; crictl ps -a --name kube-apiserver", Risk: checks.ReadOnly},
@@ -36,8 +36,8 @@ const (
 
 func restarting(p *checks.Pass) {
 	fleet, _ := checks.One(p, apiserver.Instances)
-	version, _ := checks.One(p, cluster.Version)
-	now := p.Now().Add(version.Skew) // pods tell times by the cluster's clock
+	skew, _ := checks.One(p, cluster.Clock)
+	now := p.Now().Add(skew) // pods tell times by the cluster's clock
 	pods, running := 0, 0
 	for _, i := range fleet.Known {
 		if i.Pod.Pod != "" {

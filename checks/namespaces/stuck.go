@@ -21,7 +21,7 @@ var Stuck = &checks.Check{
 	Component: collectors.Controllers,
 	Title:     "namespaces that are deleted are gone soon",
 	Doc:       stuckDoc,
-	Needs:     []collectors.Any{namespaces.Stuck, cluster.Version},
+	Needs:     []collectors.Any{namespaces.Stuck, cluster.Clock},
 	Remedies: []checks.Remedy{
 		{Title: "read what the controller says of it", Command: "kubectl get namespace {name} -o jsonpath='{range .status.conditions[*]}{.type}={.status}: {.message}{\"\\n\"}{end}'", Risk: checks.ReadOnly},
 		{Title: "list what is left in it", Command: "kubectl api-resources --verbs=list --namespaced -o name | xargs -n1 kubectl get -n {name} --ignore-not-found --show-kind -o name", Risk: checks.ReadOnly},
@@ -51,8 +51,8 @@ const patienceSource = "experience; no public source"
 const maxReported = 10
 
 func stuck(p *checks.Pass) {
-	v, _ := checks.One(p, cluster.Version) // without it, this machine's clock has to do
-	now := p.Now().Add(v.Skew)
+	skew, _ := checks.One(p, cluster.Clock) // without it, this machine's clock has to do
+	now := p.Now().Add(skew)
 	all := collectors.Target{Component: collectors.Controllers}
 	d, gap := checks.One(p, namespaces.Stuck)
 	if gap != nil {

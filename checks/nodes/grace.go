@@ -53,6 +53,6 @@ func names(ns []nodes.Node) []string {
 
 // now is the time by the API server's clock, as far as that is known.
 func now(p *checks.Pass) time.Time {
-	v, _ := checks.One(p, cluster.Version)
-	return p.Now().Add(v.Skew)
+	skew, _ := checks.One(p, cluster.Clock)
+	return p.Now().Add(skew)
 }

@@ -21,7 +21,7 @@ var NotReady = &checks.Check{
 	Component: collectors.Nodes,
 	Title:     "every node in service is ready",
 	Doc:       notReadyDoc,
-	Needs:     []collectors.Any{nodes.Conditions, cluster.Version},
+	Needs:     []collectors.Any{nodes.Conditions, cluster.Clock},
 	Remedies: []checks.Remedy{
 		{Title: "see its conditions and events", Command: "kubectl describe node {node}", Risk: checks.ReadOnly},
 		{Title: "on the node, see what its kubelet says", Command: "systemctl status kubelet; journalctl -u kubelet --since -10min", Risk: checks.ReadOnly},

@@ -21,7 +21,7 @@ var Pressure = &checks.Check{
 	Component: collectors.Nodes,
 	Title:     "no node is short of memory, disk or process IDs",
 	Doc:       pressureDoc,
-	Needs:     []collectors.Any{nodes.Conditions, cluster.Version},
+	Needs:     []collectors.Any{nodes.Conditions, cluster.Clock},
 	Remedies: []checks.Remedy{
 		{Title: "see its conditions and events", Command: "kubectl describe node {node}", Risk: checks.ReadOnly},
 		{Title: "on the node, see what takes it up", Command: "df -h /var/lib/kubelet /var/lib/containerd /; free -m", Risk: checks.ReadOnly},

@@ -43,13 +43,12 @@ type Release struct {
 	Git          string // "v1.37.2", "v1.33.1-eks-1234567"
 	Major, Minor int
 	Patch        int
-	Skew         time.Duration // the server's clock less that of this machine; to a second
 }
 
 // Version is the API server's own account of its version.
 var Version = &collectors.Fact[Release]{
 	ID:      "cluster.version",
-	Doc:     "the API server's version, and its clock against this machine's",
+	Doc:     "the API server's version",
 	Targets: collectors.Single(Self),
 	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
 		return []collectors.Request{{Verb: collectors.Get, URL: "kube:/version"}}
@@ -68,9 +67,6 @@ var Version = &collectors.Fact[Release]{
 		r, err := ParseRelease(v.GitVersion)
 		if err != nil {
 			return Release{}, err
-		}
-		if !rs[0].Date.IsZero() {
-			r.Skew = rs[0].Date.Sub(rs[0].At).Round(time.Second)
 		}
 		return r, nil
 	},
@@ -92,6 +88,17 @@ var Clock = &collectors.Fact[time.Duration]{
 		}
 		return rs[0].Date.Sub(rs[0].At).Round(time.Second), nil
 	},
+}
+
+// Now is the API server's clock when the run began. Ages by it are short by as
+// long as the run took to come to a list, which errs on the safe side. A fold
+// needs it before its reply is there. With a gap, it is this machine's clock.
+func Now(s *collectors.Snapshot) (time.Time, *collectors.Gap) {
+	skew, gap := Clock.One(s)
+	if gap != nil {
+		return s.At, &collectors.Gap{Reason: gap.Reason, Detail: "the API server's clock is not known, so neither is the age of anything: " + gap.Detail, Remedy: gap.Remedy}
+	}
+	return s.At.Add(skew), nil
 }
 
 // ParseRelease reads a version such as v1.37.2 or v1.33.1+k3s1.

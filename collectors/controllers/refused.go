@@ -76,7 +76,7 @@ const (
 var Refused = &collectors.Fact[Refusals]{
 	ID:      "controllers.refused",
 	Doc:     "the ReplicaSets that lack pods because the API server refuses them, by who refuses, and the Deployments that do not progress",
-	Needs:   []collectors.Any{cluster.Version},
+	Needs:   []collectors.Any{cluster.Clock},
 	Targets: collectors.Single(collectors.Target{Component: collectors.Controllers, Addr: "kube:"}),
 	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
 		return []collectors.Request{
@@ -85,13 +85,13 @@ var Refused = &collectors.Fact[Refusals]{
 		}
 	},
 	Fold: func(s *collectors.Snapshot, _ collectors.Target) collectors.Folder[Refusals] {
-		v, gap := cluster.Version.One(s)
-		r := &refusals{now: s.At.Add(v.Skew)}
+		now, gap := cluster.Now(s)
+		r := &refusals{now: now}
 		return collectors.Folder[Refusals]{
 			Add: r.add,
 			Done: func([]collectors.Answered) (Refusals, error) {
 				if gap != nil {
-					return Refusals{}, &collectors.Gap{Reason: gap.Reason, Detail: "the API server's clock is not known, so neither is the age of anything: " + gap.Detail, Remedy: gap.Remedy}
+					return Refusals{}, gap
 				}
 				slices.SortStableFunc(r.out.By, func(a, b Refusal) int {
 					return cmp.Or(-cmp.Compare(a.Missing, b.Missing), cmp.Compare(a.By, b.By), cmp.Compare(a.Name, b.Name))

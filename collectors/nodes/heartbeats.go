@@ -43,14 +43,14 @@ const suspicious = 20 * time.Second
 var Leases = &collectors.Fact[Heartbeats]{
 	ID:      "nodes.heartbeats",
 	Doc:     "how long ago each node's kubelet renewed its lease, by the API server's clock",
-	Needs:   []collectors.Any{cluster.Version},
+	Needs:   []collectors.Any{cluster.Clock},
 	Targets: collectors.Single(All),
 	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
 		return []collectors.Request{{Verb: collectors.List, URL: "kube:/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"}}
 	},
 	Fold: func(s *collectors.Snapshot, _ collectors.Target) collectors.Folder[Heartbeats] {
-		v, _ := cluster.Version.One(s) // only to pass over what is fresh
-		before := s.At.Add(v.Skew).Add(-suspicious / 2)
+		now, _ := cluster.Now(s) // only to pass over what is fresh
+		before := now.Add(-suspicious / 2)
 		all, renewed := 0, map[string]time.Time{}
 		return collectors.Folder[Heartbeats]{
 			Add: func(_ int, o objects.Object) {

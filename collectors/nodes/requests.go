@@ -43,14 +43,13 @@ type Requested struct {
 var Requests = &collectors.Fact[Requested]{
 	ID:      "nodes.certificate-requests",
 	Doc:     "the requests for certificates that nobody has approved or denied",
-	Needs:   []collectors.Any{cluster.Version},
+	Needs:   []collectors.Any{cluster.Clock},
 	Targets: collectors.Single(All),
 	Ask: func(*collectors.Snapshot, collectors.Target) []collectors.Request {
 		return []collectors.Request{{Verb: collectors.List, URL: "kube:/apis/certificates.k8s.io/v1/certificatesigningrequests"}}
 	},
 	Fold: func(s *collectors.Snapshot, _ collectors.Target) collectors.Folder[Requested] {
-		v, _ := cluster.Version.One(s) // without it, this machine's clock has to do
-		now := s.At.Add(v.Skew)
+		now, _ := cluster.Now(s) // without it, this machine's clock has to do
 		var out Requested
 		return collectors.Folder[Requested]{
 			Add: func(_ int, o objects.Object) { out.add(o.(*certificatesv1.CertificateSigningRequest), now) },

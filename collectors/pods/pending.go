@@ -94,7 +94,7 @@ var Pending = &collectors.Fact[Census]{
 		return []collectors.Request{{Verb: collectors.List, URL: "kube:/api/v1/pods?fieldSelector=status.phase%3DPending"}}
 	},
 	Fold: func(s *collectors.Snapshot, _ collectors.Target) collectors.Folder[Census] {
-		now, gap := serverNow(s)
+		now, gap := cluster.Now(s)
 		c := &counter{now: now, by: map[string]*Group{}}
 		return collectors.Folder[Census]{
 			Add: func(_ int, o objects.Object) { c.add(o.(*corev1.Pod)) },
