@@ -123,3 +123,15 @@ func (f Finding) Marked(m string) bool { return slices.Contains(f.Marks, m) }
 
 // Number returns a measurement, or 0.
 func (f Finding) Number(name string) float64 { return f.Numbers[name] }
+
+// Level tells the status of a number that is bad from warn on and worse from
+// critical on, and which of the two limits it is to be shown with.
+func Level(x, warn, critical float64) (Status, float64) {
+	switch {
+	case x >= critical:
+		return Critical, critical
+	case x >= warn:
+		return Warning, warn
+	}
+	return OK, warn
+}

@@ -40,13 +40,7 @@ func fdExhaustion(p *checks.Pass) {
 			continue
 		}
 		used := x.OpenFDs / x.MaxFDs
-		status, limit := checks.OK, fdWarn
-		switch {
-		case used >= fdCritical:
-			status, limit = checks.Critical, fdCritical
-		case used >= fdWarn:
-			status = checks.Warning
-		}
+		status, limit := checks.Level(used, fdWarn, fdCritical)
 		p.Judge(t, status, "%.0f of %.0f file descriptors are open (%s)", x.OpenFDs, x.MaxFDs, percent(used)).
 			Saw(apiserver.Processes, "open/max", checks.Percent(used), checks.Percent(limit), fdSource).
 			Saw(apiserver.Processes, "open", fmt.Sprintf("%.0f", x.OpenFDs), fmt.Sprintf("%.0f", x.MaxFDs), "process_max_fds").

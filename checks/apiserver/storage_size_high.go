@@ -72,13 +72,7 @@ func storageSizeHigh(p *checks.Pass) {
 		return
 	}
 	used := float64(size) / float64(quota)
-	status, limit := checks.OK, sizeWarn
-	switch {
-	case used >= sizeCritical:
-		status, limit = checks.Critical, sizeCritical
-	case used >= sizeWarn:
-		status = checks.Warning
-	}
+	status, limit := checks.Level(used, sizeWarn, sizeCritical)
 	p.Judge(t, status, "the database fills %s of %s, %s", percent(used), checks.Bytes(quota), from).
 		Saw(apiserver.StorageSize, store, checks.Percent(used), checks.Percent(limit), sizeSource).
 		Number("used", used).Number("size", float64(size))

@@ -39,13 +39,7 @@ var commitLimits = []checks.Limit{
 }
 
 func backendCommitSlow(p *checks.Pass) {
-	w := newWritePath(p)
-	answers, _ := checks.All(p, etcd.CommitLatency)
-	for _, a := range answers {
-		if a.Gap == nil {
-			w.see(a.Target, judge(a.Value, commitLimits).Status.Bad())
-		}
-	}
+	w := newWritePath(p, etcd.CommitLatency, commitLimits)
 	for m, l := range checks.Each(p, etcd.CommitLatency) {
 		j := judge(l, commitLimits)
 		if j.Status == checks.Unknown {

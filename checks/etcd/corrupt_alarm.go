@@ -28,20 +28,5 @@ var CorruptAlarm = &checks.Check{
 }
 
 func corruptAlarm(p *checks.Pass) {
-	a, gap := checks.One(p, etcd.RaisedAlarms)
-	if gap != nil {
-		p.Unknown(etcd.Cluster, gap)
-		return
-	}
-	members, raised := a.Of(etcd.Corrupt)
-	switch {
-	case raised:
-		p.Critical(etcd.Cluster, "CORRUPT is raised%s: members hold different data, and every read and write is refused", by(members)).
-			Saw(a.From, "alarms", etcd.Corrupt, "none", "etcd documentation, data corruption")
-	case a.Hidden:
-		p.Unknown(etcd.Cluster, collectors.Gapf(collectors.Absent, "another alarm is raised, and the health endpoint tells only one").With(etcd.Remedy))
-	default:
-		p.OK(etcd.Cluster, "CORRUPT is not raised").
-			Saw(a.From, "alarms", "none", "none", "etcd documentation, data corruption")
-	}
+	alarm(p, etcd.Corrupt, "members hold different data, and every read and write is refused", "etcd documentation, data corruption")
 }

@@ -36,13 +36,7 @@ const (
 func fdExhaustion(p *checks.Pass) {
 	for m, d := range checks.Each(p, etcd.OpenFiles) {
 		used := d.Open / d.Limit
-		s, limit := checks.OK, fdWarn
-		switch {
-		case used >= fdCritical:
-			s, limit = checks.Critical, fdCritical
-		case used >= fdWarn:
-			s = checks.Warning
-		}
+		s, limit := checks.Level(used, fdWarn, fdCritical)
 		p.Judge(m, s, "%.0f of %.0f file descriptors are open (%s)", d.Open, d.Limit, checks.Percent(used)).
 			Saw(etcd.OpenFiles, "open", checks.Percent(used), checks.Percent(limit), fdSource)
 	}

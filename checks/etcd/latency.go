@@ -73,7 +73,8 @@ type writePath struct {
 	loose   bool // how many voters there are is not known
 }
 
-func newWritePath(p *checks.Pass) *writePath {
+// newWritePath holds a latency of every member that answered against limits.
+func newWritePath(p *checks.Pass, f *collectors.Fact[metrics.Latency], limits []checks.Limit) *writePath {
 	w := &writePath{leader: map[string]bool{}, learner: map[string]bool{}}
 	if m, gap := checks.One(p, etcd.Members); gap == nil {
 		w.voters, w.loose = m.Voters(), m.Loose
@@ -90,6 +91,12 @@ func newWritePath(p *checks.Pass) *writePath {
 		if a.Value.Learner && !w.learner[a.Target.Name] {
 			w.learner[a.Target.Name] = true
 			w.voters--
+		}
+	}
+	answers, _ := checks.All(p, f)
+	for _, a := range answers {
+		if a.Gap == nil {
+			w.see(a.Target, judge(a.Value, limits).Status.Bad())
 		}
 	}
 	return w

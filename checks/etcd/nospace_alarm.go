@@ -28,21 +28,24 @@ var NoSpaceAlarm = &checks.Check{
 }
 
 func nospaceAlarm(p *checks.Pass) {
+	alarm(p, etcd.NoSpace, "every write is refused until the alarm is taken back, whatever the size is now", "etcd documentation, maintenance")
+}
+
+// alarm judges whether an alarm is raised, and says what that means.
+func alarm(p *checks.Pass, name, means, source string) {
 	a, gap := checks.One(p, etcd.RaisedAlarms)
 	if gap != nil {
 		p.Unknown(etcd.Cluster, gap)
 		return
 	}
-	members, raised := a.Of(etcd.NoSpace)
+	members, raised := a.Of(name)
 	switch {
 	case raised:
-		p.Critical(etcd.Cluster, "NOSPACE is raised%s: every write is refused until the alarm is taken back, whatever the size is now", by(members)).
-			Saw(a.From, "alarms", etcd.NoSpace, "none", "etcd documentation, maintenance")
+		p.Critical(etcd.Cluster, "%s is raised%s: %s", name, by(members), means).Saw(a.From, "alarms", name, "none", source)
 	case a.Hidden:
 		p.Unknown(etcd.Cluster, collectors.Gapf(collectors.Absent, "another alarm is raised, and the health endpoint tells only one").With(etcd.Remedy))
 	default:
-		p.OK(etcd.Cluster, "NOSPACE is not raised").
-			Saw(a.From, "alarms", "none", "none", "etcd documentation, maintenance")
+		p.OK(etcd.Cluster, "%s is not raised", name).Saw(a.From, "alarms", "none", "none", source)
 	}
 }
 

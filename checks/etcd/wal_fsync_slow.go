@@ -49,13 +49,7 @@ var fsyncLimits = []checks.Limit{
 }
 
 func walFsyncSlow(p *checks.Pass) {
-	w := newWritePath(p)
-	answers, _ := checks.All(p, etcd.FsyncLatency)
-	for _, a := range answers {
-		if a.Gap == nil {
-			w.see(a.Target, judge(a.Value, fsyncLimits).Status.Bad())
-		}
-	}
+	w := newWritePath(p, etcd.FsyncLatency, fsyncLimits)
 	for m, l := range checks.Each(p, etcd.FsyncLatency) {
 		j := judge(l, fsyncLimits)
 		if j.Status == checks.Unknown {
