@@ -148,7 +148,7 @@ func (r *refusals) refused(o *appsv1.ReplicaSet, missing int, c appsv1.ReplicaSe
 	x.Objects++
 	x.Missing += missing
 	if age := r.now.Sub(c.LastTransitionTime.Time); x.Example == "" || age > x.Oldest {
-		x.Oldest, x.Example, x.Message = age, strings.Clone(o.Namespace+"/"+o.Name), oneLine(c.Message)
+		x.Oldest, x.Example, x.Message = age, strings.Clone(o.Namespace+"/"+o.Name), collectors.OneLine(c.Message, maxMessage)
 	}
 	for _, owner := range o.OwnerReferences {
 		if owner.Kind == "Deployment" && len(x.Owners) < maxOwners {
@@ -173,7 +173,7 @@ func (r *refusals) deployment(o *appsv1.Deployment) {
 			d.Names = append(d.Names, name)
 		}
 		if age := r.now.Sub(c.LastTransitionTime.Time); d.Example == "" || age > d.Oldest {
-			d.Oldest, d.Example, d.Message = age, name, oneLine(c.Message)
+			d.Oldest, d.Example, d.Message = age, name, collectors.OneLine(c.Message, maxMessage)
 		}
 	}
 }
@@ -206,13 +206,4 @@ func Classify(message string) (Refuser, string) {
 		}
 	}
 	return ByOther, ""
-}
-
-// oneLine cuts a message to a line that fits a report.
-func oneLine(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
-	}
-	return strings.Clone(s)
 }

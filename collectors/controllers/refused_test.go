@@ -7,6 +7,8 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ktriage/ktriage/collectors"
 )
 
 func TestWhoRefuses(t *testing.T) {
@@ -62,5 +64,5 @@ func TestRefusalsAreBounded(t *testing.T) {
 
 func FuzzClassify(f *testing.F) {
 	f.Add(`failed calling webhook "x"`)
-	f.Fuzz(func(_ *testing.T, s string) { Classify(s); oneLine(s) })
+	f.Fuzz(func(_ *testing.T, s string) { Classify(s); collectors.OneLine(s, maxMessage) })
 }

@@ -87,11 +87,7 @@ func readStatus(a *answer) (st metav1.Status, ok bool) {
 
 // quote cuts a text from a server to one line that fits a report.
 func quote(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
-	if len(s) > maxQuoted {
-		s = strings.ToValidUTF8(s[:maxQuoted], "") + "…"
-	}
-	return s
+	return collectors.OneLine(strings.ToValidUTF8(s, "?"), maxQuoted)
 }
 
 func isHTML(h http.Header) bool {

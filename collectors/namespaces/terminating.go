@@ -101,7 +101,7 @@ func newTerminating(o *corev1.Namespace) Terminating {
 			if c.Type != h.condition || c.Status != corev1.ConditionTrue {
 				continue
 			}
-			t.By, t.Since, t.Message = h.by, c.LastTransitionTime.Time, cut(c.Message)
+			t.By, t.Since, t.Message = h.by, c.LastTransitionTime.Time, collectors.OneLine(c.Message, maxMessage)
 			switch h.by {
 			case Discovery, Deletion:
 				t.Names = groupVersions(c.Message)
@@ -153,12 +153,4 @@ func finalizers(message string) []string {
 		}
 	}
 	return out
-}
-
-func cut(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
-	}
-	return strings.Clone(s)
 }

@@ -7,6 +7,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/ktriage/ktriage/collectors"
 )
 
 func TestWhatHoldsANamespace(t *testing.T) {
@@ -52,5 +54,5 @@ func TestFewNamespacesAreKept(t *testing.T) {
 
 func FuzzMessages(f *testing.F) {
 	f.Add("Some content in the namespace has finalizers remaining: a.b/c in 1 resource instances")
-	f.Fuzz(func(_ *testing.T, s string) { finalizers(s); groupVersions(s); cut(s) })
+	f.Fuzz(func(_ *testing.T, s string) { finalizers(s); groupVersions(s); collectors.OneLine(s, maxMessage) })
 }

@@ -115,7 +115,7 @@ func newNode(o *corev1.Node, c corev1.NodeCondition) Node {
 	return Node{
 		Name: strings.Clone(o.Name), Since: c.LastTransitionTime.Time, Created: o.CreationTimestamp.Time,
 		Silent: c.Status == corev1.ConditionUnknown, Cordoned: o.Spec.Unschedulable, ControlPlane: cp || master,
-		Condition: string(c.Type), Message: cut(c.Message),
+		Condition: string(c.Type), Message: collectors.OneLine(c.Message, maxMessage),
 	}
 }
 
@@ -127,11 +127,3 @@ func keep(ns []Node, n Node) []Node {
 }
 
 const maxMessage = 300
-
-func cut(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
-	}
-	return strings.Clone(s)
-}

@@ -1,7 +1,6 @@
 package webhooks
 
 import (
-	"strings"
 	"time"
 
 	"github.com/ktriage/ktriage/collectors"
@@ -60,17 +59,8 @@ func newExtension(a *objects.APIService) Extension {
 	for _, c := range a.Status.Conditions {
 		if c.Type == "Available" {
 			e.Known, e.Available = true, c.Status == "True"
-			e.Reason, e.Message, e.Since = c.Reason, cut(c.Message), c.LastTransitionTime.Time
+			e.Reason, e.Message, e.Since = c.Reason, collectors.OneLine(c.Message, maxMessage), c.LastTransitionTime.Time
 		}
 	}
 	return e
-}
-
-// cut makes one short line of a message.
-func cut(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) > maxMessage {
-		s = strings.ToValidUTF8(s[:maxMessage], "") + "…"
-	}
-	return s
 }
