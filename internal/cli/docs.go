@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/internal/diagnose"
 )
@@ -95,35 +96,25 @@ func checksIndex(pages map[string]string) []byte {
 	return b.Bytes()
 }
 
-// causes writes the table of links between findings, of those checks that exist.
+// causes writes the table of links between findings.
 func causes() []byte {
-	exist := map[string]bool{}
-	for _, c := range all() {
-		exist[string(c.ID)] = true
-	}
 	var b bytes.Buffer
 	b.WriteString(generatedNote + "# What explains what\n\nktriage folds a finding under another that explains it, by these links. A link fires only where\n" +
 		"its evidence is there: the same member, the same node, a matching name, a mark on the cause.\n\n| link | cause | explains | because |\n|---|---|---|---|\n")
 	for _, l := range diagnose.Links {
-		var cs, es []string
-		for _, c := range l.Causes {
-			if exist[string(c)] {
-				cs = append(cs, string(c))
-			}
-		}
-		for _, e := range l.Effects {
-			if exist[string(e)] {
-				es = append(es, string(e))
-			}
-		}
+		effects := list(slices.Sorted(slices.Values(l.Effects)))
 		if l.Gaps {
-			es = []string{"what could not be asked"}
+			effects = "what could not be asked"
 		}
-		if len(cs) == 0 || len(es) == 0 {
-			continue
-		}
-		slices.Sort(es)
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.ID, strings.Join(cs, ", "), strings.Join(es, ", "), l.Because)
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.ID, list(l.Causes), effects, l.Because)
 	}
 	return b.Bytes()
+}
+
+func list(ids []checks.ID) string {
+	var out []string
+	for _, id := range ids {
+		out = append(out, string(id))
+	}
+	return strings.Join(out, ", ")
 }

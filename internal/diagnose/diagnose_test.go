@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/checks/suite"
 	"github.com/ktriage/ktriage/collectors"
 )
 
@@ -173,7 +174,16 @@ func TestNothingIsDroppedOrDoubled(t *testing.T) {
 
 func TestLinksAreComplete(t *testing.T) {
 	seen := map[string]bool{}
+	exist := map[checks.ID]bool{}
+	for _, c := range suite.All() {
+		exist[c.ID] = true
+	}
 	for _, l := range Links {
+		for _, id := range slices.Concat(l.Causes, l.Effects) {
+			if !exist[id] {
+				t.Errorf("link %s names %s, which is no check: it can never fire", l.ID, id)
+			}
+		}
 		if l.ID == "" || seen[l.ID] || l.Because == "" || len(l.Causes) == 0 || !l.Gaps && len(l.Effects) == 0 {
 			t.Errorf("link %q lacks an ID of its own, a reason, causes or effects", l.ID)
 		}

@@ -26,27 +26,27 @@ var Links = []Link{
 	// Storage: disk, then raft, then everything that writes.
 	{ID: "E5", Causes: ids{"etcd-wal-fsync-slow"}, Effects: ids{"etcd-backend-commit-slow"}, When: sameTarget,
 		Because: "the commit waits for the same disk as the log"},
-	{ID: "E6", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-apply-lag", "etcd-slow-read-index"}, When: onWritePath,
+	{ID: "E6", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-apply-lag"}, When: onWritePath,
 		Because: "no write is done before a majority has it on disk"},
 	{ID: "E6s", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"etcd-apply-slow", "etcd-raft-index-lag", "etcd-apply-lag", "etcd-grpc-slow", "etcd-proposals-pending"}, When: sameTarget,
 		Because: "this member applies only what its own disk has taken"},
 	{ID: "E7", Causes: ids{"etcd-wal-fsync-slow"}, Effects: ids{"etcd-heartbeat-failures", "etcd-leader-flapping", "etcd-no-leader", "etcd-peer-rtt-high"}, When: onWritePath,
 		Because: "a leader that waits for its disk is late with heartbeats"},
-	{ID: "E4", Causes: ids{"etcd-heartbeat-failures"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-slow-read-index", "etcd-peer-rtt-high", "apiserver-etcd-latency", "apiserver-etcd-errors"}, When: disksAreFast,
+	{ID: "E4", Causes: ids{"etcd-heartbeat-failures"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-peer-rtt-high", "apiserver-etcd-latency", "apiserver-etcd-errors"}, When: disksAreFast,
 		Because: "a leader that gets no processor time is late with everything that goes through it"},
 	{ID: "E7b", Causes: ids{"etcd-heartbeat-failures"}, Effects: ids{"etcd-leader-flapping", "etcd-no-leader"}, When: Anywhere,
 		Because: "followers that hear no heartbeat elect another leader"},
-	{ID: "E8", Causes: ids{"etcd-peer-rtt-high", "etcd-peer-failures"}, Effects: ids{"etcd-leader-flapping", "etcd-no-leader", "etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending"}, When: disksAreFast,
+	{ID: "E8", Causes: ids{"etcd-peer-rtt-high"}, Effects: ids{"etcd-leader-flapping", "etcd-no-leader", "etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending"}, When: disksAreFast,
 		Because: "heartbeats and log entries are late between the members"},
 	{ID: "E9", Causes: ids{"etcd-defrag-inflight"}, Effects: ids{"etcd-apply-lag", "etcd-apply-slow", "etcd-raft-index-lag"}, When: sameTarget,
 		Because: "a member that defragments applies nothing"},
 	{ID: "E12", Causes: ids{"etcd-leader-flapping", "etcd-no-leader"}, Effects: ids{"etcd-proposals-failed", "etcd-proposals-pending", "apiserver-etcd-errors"}, When: Anywhere,
 		Because: "proposals fail while there is no leader"},
-	{ID: "E13", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-quorum-fragile", "etcd-peer-failures", "etcd-raft-index-lag", "etcd-peer-rtt-high", "etcd-leader-flapping", "etcd-proposals-failed"}, When: Anywhere,
+	{ID: "E13", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-quorum-fragile", "etcd-raft-index-lag", "etcd-peer-rtt-high", "etcd-leader-flapping", "etcd-proposals-failed"}, When: Anywhere,
 		Because: "a member is missing"},
 	{ID: "E13h", Causes: ids{"etcd-member-unreachable", "etcd-no-leader"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-readyz-check-failing", "lease-renew-slow", "lease-expired", "lease-flapping", "lease-mass-loss", "kcm-restarts", "kcm-client-errors", "scheduler-errors"}, When: hangs,
 		Because: "what the API server asks that member waits until it times out"},
-	{ID: "E13a", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending", "etcd-slow-read-index"}, When: spareless,
+	{ID: "E13a", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending"}, When: spareless,
 		Because: "with none to spare, every write waits for the slowest that is left"},
 	{ID: "E13b", Causes: ids{"etcd-quorum-lost"}, Effects: ids{"etcd-member-unreachable", "etcd-no-leader", "etcd-quorum-fragile", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-leader-flapping"}, When: Surely,
 		Because: "without a majority there is no leader and no write"},
@@ -62,9 +62,7 @@ var Links = []Link{
 		Because: "pages that hold nothing count against the quota"},
 	{ID: "E16s", Causes: ids{"etcd-db-quota-usage", "etcd-db-fragmented"}, Effects: ids{"apiserver-storage-size-high"}, When: Anywhere,
 		Because: "it is the same database"},
-	{ID: "E14", Causes: ids{"etcd-db-quota-usage"}, Effects: ids{"etcd-nospace-alarm"}, When: never, // the alarm is the trouble now; how it came about is its evidence
-		Because: "the quota is full"},
-	{ID: "E17q", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"etcd-db-quota-usage", "etcd-db-fragmented", "etcd-grpc-failures", "apiserver-storage-size-high"}, When: Anywhere,
+	{ID: "E17q", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"etcd-db-quota-usage", "etcd-db-fragmented", "apiserver-storage-size-high"}, When: Anywhere,
 		Because: "the alarm was raised at the quota"},
 	{ID: "E17", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"apiserver-5xx-ratio", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "lease-expired", "lease-renew-slow", "kcm-retries-high", "kcm-down", "scheduler-down", "scheduler-no-leader", "kcm-no-leader", "kcm-client-errors", "apiserver-event-flood"}, When: Direct.always,
 		Because: "etcd refuses every write while the alarm stands"},
@@ -97,7 +95,7 @@ var Links = []Link{
 		Because: "API servers turn clients away"},
 
 	// From the API server to the components that live on it.
-	{ID: "E25", Causes: ids{"apiserver-write-latency-slo", "apiserver-etcd-latency", "apf-leader-election-starved", "apiserver-unreachable", "apiserver-5xx-ratio", "apf-requests-rejected"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "kcm-client-errors", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-queue-latency", "kcm-work-latency", "kcm-queue-depth", "kcm-retries-high"}, When: Anywhere,
+	{ID: "E25", Causes: ids{"apiserver-write-latency-slo", "apiserver-etcd-latency", "apf-leader-election-starved", "apiserver-unreachable", "apiserver-5xx-ratio", "apf-requests-rejected"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "kcm-client-errors", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high"}, When: Anywhere,
 		Because: "it is done through the API server"},
 	{ID: "E25b", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow", "etcd-leader-flapping"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-client-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high", "scheduler-down", "kcm-down", "kcm-restarts", "scheduler-no-leader", "kcm-no-leader"}, When: onWritePath,
 		Because: "leases and bindings are writes, and writes wait for etcd"},
@@ -109,9 +107,9 @@ var Links = []Link{
 		Because: "who does not renew does not lead"},
 	{ID: "E26lk", Causes: ids{"lease-expired"}, Effects: ids{"kcm-no-leader"}, When: ofControllers,
 		Because: "who does not renew does not lead"},
-	{ID: "E28", Causes: ids{"kcm-down", "kcm-no-leader"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "endpoint-lag", "kcm-namespace-stuck", "kcm-default-objects-missing", "job-stuck", "daemonset-stuck"}, When: Direct.always,
+	{ID: "E28", Causes: ids{"kcm-down", "kcm-no-leader"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck"}, When: Direct.always,
 		Because: "no controller is at work"},
-	{ID: "E28l", Causes: ids{"lease-expired"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "endpoint-lag", "kcm-namespace-stuck"}, When: ofControllers,
+	{ID: "E28l", Causes: ids{"lease-expired"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck"}, When: ofControllers,
 		Because: "no controller is at work"},
 	{ID: "E29", Causes: ids{"scheduler-down", "scheduler-no-leader"}, Effects: ids{"pod-pending-no-condition", "scheduler-unschedulable-pods", "scheduler-throughput-zero"}, When: Direct.always,
 		Because: "no scheduler is at work"},
@@ -177,8 +175,6 @@ var Links = []Link{
 		Because: "nothing is heard of its kubelet"},
 	{ID: "E42p", Causes: ids{"node-notready", "nodes-mass-notready"}, Effects: ids{"pod-bound-not-started"}, When: Anywhere,
 		Because: "a pod starts when the kubelet of its node does something"},
-	{ID: "E50", Causes: ids{"pod-pending-unschedulable"}, Effects: ids{"deployment-not-progressing"}, When: Anywhere,
-		Because: "pods that are not scheduled do not become ready"},
 
 	// What the kubelet says of the process that is down.
 	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts", "apiserver-restarting"}, When: itsPod,
@@ -224,10 +220,6 @@ var Links = []Link{
 
 // always makes a strength a predicate.
 func (s Strength) always(_, _ checks.Finding, _ View) Strength { return s }
-
-// never is the predicate of a link that is part of the model but decides
-// nothing in a single run.
-func never(_, _ checks.Finding, _ View) Strength { return No }
 
 // byItsTaint fires where what keeps the pods away is the taint of nodes that
 // wait for the cloud controller manager.
