@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ktriage/ktriage/checks"
-	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/internal/diagnose"
 )
 
@@ -75,25 +74,6 @@ func pages(docs string) (map[string]string, error) {
 		out[strings.TrimSpace(strings.TrimPrefix(string(line), "#"))] = filepath.ToSlash(rel)
 	}
 	return out, nil
-}
-
-func checksIndex(pages map[string]string) []byte {
-	var b bytes.Buffer
-	b.WriteString(generatedNote + "# Checks\n\nEach demands a healthy state, and has a page: `ktriage explain CHECK`.\n")
-	for _, component := range collectors.Components {
-		first := true
-		for _, c := range all() {
-			if c.Component != component {
-				continue
-			}
-			if first {
-				fmt.Fprintf(&b, "\n## %s\n\n| check | healthy state |\n|---|---|\n", component)
-				first = false
-			}
-			fmt.Fprintf(&b, "| [%s](%s) | %s |\n", c.ID, pages[string(c.ID)], strings.ReplaceAll(c.Title, "|", `\|`))
-		}
-	}
-	return b.Bytes()
 }
 
 // causes writes the table of links between findings.
