@@ -350,3 +350,22 @@ func TestAMemberThatIsCutOffIsNotAClusterWithoutALeader(t *testing.T) {
 		t.Errorf("all members: want one problem, got\n%s", show(all))
 	}
 }
+
+func TestAHealthCheckThatWaitsForEtcd(t *testing.T) {
+	slow := finding("apiserver-etcd-latency", checks.Warning, "apiserver/cp-1")
+	for _, tt := range []struct {
+		name    string
+		failing checks.Finding
+		want    int // problems
+	}{
+		{"etcd's own check times out", finding("apiserver-livez-failing", checks.Warning, "apiserver/cp-1", "check=etcd"), 1},
+		{"another check fails", finding("apiserver-livez-failing", checks.Warning, "apiserver/cp-1", "check=poststarthook/rbac/bootstrap-roles"), 2},
+		{"another instance's fails", finding("apiserver-livez-failing", checks.Warning, "apiserver/cp-2", "check=etcd"), 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := Diagnose([]checks.Finding{slow, tt.failing}, Links); len(d.Problems) != tt.want {
+				t.Errorf("want %d problems, got:\n%s", tt.want, show(d))
+			}
+		})
+	}
+}

@@ -76,6 +76,8 @@ var Links = []Link{
 		Because: "the API server waits for etcd to elect a leader"},
 	{ID: "E21", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio", "apiserver-webhook-latency-gap", "apiserver-requests-terminated"}, When: SamePlace,
 		Because: "requests take as long as the store under them"},
+	{ID: "E21l", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-readyz-check-failing", "apiserver-livez-failing"}, When: probesStore,
+		Because: "the instance's own check of etcd waits like everything else"},
 	{ID: "E21r", Causes: ids{"apiserver-readyz-check-failing"}, Effects: ids{"apiserver-livez-failing", "apiserver-5xx-ratio"}, When: SamePlace,
 		Because: "the instance says itself that it cannot serve"},
 	{ID: "E52", Causes: ids{"apiserver-decode-errors"}, Effects: ids{"apiserver-5xx-ratio", "kcm-client-errors", "apiserver-429"}, When: SamePlace,
@@ -347,6 +349,15 @@ func onWritePath(c, _ checks.Finding, _ View) Strength {
 		return CoOccurrence
 	}
 	return No
+}
+
+// probesStore fires where the health check that fails is the one that asks etcd,
+// which gives up after two seconds.
+func probesStore(c, e checks.Finding, v View) Strength {
+	if !e.Marked("check=etcd") && !e.Marked("check=etcd-readiness") {
+		return No
+	}
+	return SamePlace(c, e, v)
 }
 
 // Hangs marks a member that lets those who ask it wait.
