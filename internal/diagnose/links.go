@@ -77,7 +77,7 @@ var Links = []Link{
 	{ID: "E21", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio", "apiserver-webhook-latency-gap", "apiserver-requests-terminated"}, When: SamePlace,
 		Because: "requests take as long as the store under them"},
 	{ID: "E21l", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-readyz-check-failing", "apiserver-livez-failing"}, When: probesStore,
-		Because: "the instance's own check of etcd waits like everything else"},
+		Because: "its own check of etcd waits, too"},
 	{ID: "E21r", Causes: ids{"apiserver-readyz-check-failing"}, Effects: ids{"apiserver-livez-failing", "apiserver-5xx-ratio"}, When: SamePlace,
 		Because: "the instance says itself that it cannot serve"},
 	{ID: "E52", Causes: ids{"apiserver-decode-errors"}, Effects: ids{"apiserver-5xx-ratio", "kcm-client-errors", "apiserver-429"}, When: SamePlace,

@@ -25,8 +25,8 @@ func TestFaults(t *testing.T) {
 			if err := faults.Inject(t.Context(), lab, f); err != nil {
 				t.Fatal(err)
 			}
-			for _, wrong := range matrix.Judge(doctor(t, lab, matrix.EtcdFlags(lab)...), f) {
-				t.Error(wrong)
+			for _, what := range matrix.Judge(doctor(t, lab, matrix.EtcdFlags(lab)...), f) {
+				notTrue(t, what)
 			}
 		})
 	}

@@ -31,7 +31,25 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		code = 1
 	}
+	// Once more, where the reader of a long log looks first.
+	for _, f := range wrong.all {
+		fmt.Println(f)
+	}
 	os.Exit(code)
+}
+
+// wrong is what ktriage said that is not true, by test.
+var wrong struct {
+	mu  sync.Mutex
+	all []string
+}
+
+func notTrue(t *testing.T, what string) {
+	t.Helper()
+	t.Error(what)
+	wrong.mu.Lock()
+	defer wrong.mu.Unlock()
+	wrong.all = append(wrong.all, "--- WRONG: "+t.Name()+": "+what)
 }
 
 // superviseCommand lets this test binary be the supervisor of the labs it
