@@ -69,7 +69,7 @@ func crashloop(p *checks.Pass) {
 		p.Judge(t, s, "ends again and again: %s%s; %d other %s ready", checks.Count(i.Restarts, "restart"), last, ready[i.Role], i.Role).
 			Saw(cluster.Instances, "waiting", i.Waiting, "", "kubernetes-mixin KubePodCrashLooping").
 			Saw(cluster.Instances, "restarts", fmt.Sprint(i.Restarts), "", "").
-			Mark("component=" + string(i.Role))
+			Mark("component=" + string(i.Role)).Mark("exit=" + i.LastExit)
 	}
 	if !bad {
 		p.OK(all, "none of %s of the control plane is held back; at most %s", checks.Count(len(is), "pod"), checks.Count(most, "restart")).

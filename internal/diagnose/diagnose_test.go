@@ -369,3 +369,32 @@ func TestAHealthCheckThatWaitsForEtcd(t *testing.T) {
 		})
 	}
 }
+
+func TestALostLeaseEndsItsProcess(t *testing.T) {
+	slow := finding("apiserver-write-latency-slo", checks.Warning, "apiserver/cp-1")
+	lost := func(component string) checks.Finding {
+		return finding("lease-flapping", checks.Warning, "leases/kube-system/"+component)
+	}
+	const ended, killed = "exit=Error (exit code 1)", "exit=OOMKilled (exit code 137)"
+	scheduler := func(exit string) checks.Finding {
+		return finding("static-pod-crashloop", checks.Warning, "pods/kube-system/kube-scheduler-cp-1", "component=kube-scheduler", exit)
+	}
+	for _, tt := range []struct {
+		name          string
+		cause, effect checks.Finding
+		want          int // problems
+	}{
+		{"a scheduler that lost its own", lost("kube-scheduler"), scheduler(ended), 1},
+		{"a controller manager that lost its own", lost("kube-controller-manager"), finding("kcm-restarts", checks.Warning, "controllers/cp-2", ended), 1},
+		{"one that could not write it", slow, scheduler(ended), 1},
+		{"one that ran out of memory", slow, scheduler(killed), 2},
+		{"the lease of the other", lost("kube-controller-manager"), scheduler(ended), 2},
+		{"etcd has no lease to lose", slow, finding("static-pod-crashloop", checks.Warning, "pods/kube-system/etcd-cp-1", "component=etcd", ended), 2},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if d := Diagnose([]checks.Finding{tt.cause, tt.effect}, Links); len(d.Problems) != tt.want {
+				t.Errorf("want %d problems, got:\n%s", tt.want, show(d))
+			}
+		})
+	}
+}

@@ -179,6 +179,8 @@ var Links = []Link{
 		Because: "a pod starts when the kubelet of its node does something"},
 
 	// What the kubelet says of the process that is down.
+	{ID: "E27x", Causes: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "apiserver-write-latency-slo", "apiserver-etcd-latency"}, Effects: ids{"kcm-restarts", "static-pod-crashloop"}, When: endedForItsLease,
+		Because: "who cannot renew its lease in time ends itself"},
 	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts", "apiserver-restarting"}, When: itsPod,
 		Because: "it is the pod of the same process"},
 
@@ -340,6 +342,24 @@ func itsPod(c, e checks.Finding, _ View) Strength {
 		return Direct
 	}
 	return No
+}
+
+// endedForItsLease fires where a scheduler or a controller manager ended as
+// client-go's leader election ends a process that lost its lease: with exit code
+// 1. A lease explains its own component only; a slow API server explains both.
+func endedForItsLease(c, e checks.Finding, _ View) Strength {
+	component := "kube-controller-manager"
+	if e.Marked("component=kube-scheduler") {
+		component = "kube-scheduler"
+	}
+	elected := e.Check == "kcm-restarts" || e.Marked("component=kube-controller-manager") || e.Marked("component=kube-scheduler")
+	if !elected || !e.Marked("exit=Error (exit code 1)") {
+		return No
+	}
+	if c.Target.Component == collectors.Leases && c.Target.Name != "kube-system/"+component {
+		return No
+	}
+	return CoOccurrence
 }
 
 // onWritePath fires where the slow member is one that every write waits for. A
