@@ -21,9 +21,9 @@ var Down = &checks.Check{
 	Doc:       downDoc,
 	Needs:     leases.DownNeeds(controllers.Elected, scheduler.Elected),
 	Remedies: []checks.Remedy{
-		{Title: "see the pods and how they ended", Command: "kubectl -n kube-system get pods -l component=kube-controller-manager -o wide", Risk: checks.ReadOnly},
-		{Title: "read the log of the container that ended", Command: "kubectl -n kube-system logs -l component=kube-controller-manager --previous --tail=50 --prefix", Risk: checks.ReadOnly},
-		{Title: "on the node, see whether its manifest and its certificate are in order", Command: "ls -l /etc/kubernetes/manifests/kube-controller-manager.yaml; kubeadm certs check-expiration", Risk: checks.ReadOnly},
+		{Title: "see the pods: whether they run, and how they ended if not", Command: "kubectl -n kube-system get pods -l component=kube-controller-manager -o wide", Risk: checks.ReadOnly},
+		{Title: "of one that ended, read its last words; of one that runs and does not answer, leave out --previous", Command: "kubectl -n kube-system logs -l component=kube-controller-manager --previous --tail=50 --prefix", Risk: checks.ReadOnly},
+		{Title: "on the node, see whether the process is there (state T is stopped, D waits for the disk), and its manifest and certificate", Command: "ps -o pid,stat,etime,args -C kube-controller; ls -l /etc/kubernetes/manifests/kube-controller-manager.yaml; kubeadm certs check-expiration", Risk: checks.ReadOnly},
 	},
 	Run: func(p *checks.Pass) { leases.Down(p, controllers.Elected, scheduler.Elected) },
 }

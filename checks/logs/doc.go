@@ -2,7 +2,7 @@
 // each signature of collectors/logs. Its pages are made of the same table.
 //
 // A log tells of the past. What it says is a warning at most, unless the line
-// itself means that a process ended or that its data is damaged, or it goes on
-// to the end of the log; what stopped is advice: it explains, and does not
-// alarm.
+// itself means that a process ended or that its data is damaged: how many lines
+// make an outage, no source says. What stopped is advice: it explains, and does
+// not alarm.
 package logs

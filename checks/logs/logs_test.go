@@ -37,7 +37,7 @@ func TestVerdicts(t *testing.T) {
 		{"over, and the log goes on", `{"id":"etcd-log-slow-fsync","count":50,"first":"2026-01-02T02:30:00Z","last":"2026-01-02T02:40:00Z","sample":"x"}`,
 			"info etcd/etcd.log: 50 lines: syncs of the write-ahead log that took over a second, 2026-01-02 02:30:00 to 02:40:00; the log goes on for 24m without"},
 		{"it lasts", `{"id":"etcd-log-slow-fsync","count":50,"first":"2026-01-02T02:30:00Z","last":"2026-01-02T03:04:00Z","sample":"x"}`,
-			"critical etcd/etcd.log: 50 lines: syncs of the write-ahead log that took over a second, 2026-01-02 02:30:00 to 03:04:00"},
+			"warning etcd/etcd.log: 50 lines: syncs of the write-ahead log that took over a second, 2026-01-02 02:30:00 to 03:04:00"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			src := capture.NewScript(checktest.Now, checktest.Window, txtar.Parse([]byte(strings.Replace(script, "%s", c.hit, 1))))

@@ -44,11 +44,6 @@ const (
 	// A log that goes on for so long without is the account of a trouble that
 	// is over [exp].
 	quiet = 10 * time.Minute
-	// So many lines, up to the end of the log, mean that it lasts [exp].
-	lasting     = 10
-	lastingFor  = time.Minute
-	lastingUpTo = 10 * time.Minute
-
 	// Shorter times are not worth telling.
 	told = 100 * time.Millisecond
 
@@ -128,8 +123,6 @@ func weigh(s *logs.Signature, l logs.Log, h logs.Hit) (checks.Status, string) {
 		return checks.Info, "too few to mean more than an accident"
 	case dated && h.Last.Sub(l.First) < starting && l.Last.Sub(h.Last) > goesOn:
 		return checks.Info, "all of them from its start; the log goes on for " + checks.Span(l.Last.Sub(h.Last)) + " without"
-	case s.Severity == logs.Failure && dated && h.Count >= lasting && h.Last.Sub(h.First) >= lastingFor && ago <= lastingUpTo:
-		return checks.Critical, ""
 	}
 	return checks.Warning, ""
 }
@@ -165,7 +158,7 @@ func page(s *logs.Signature) string {
 	level := map[logs.Severity]string{
 		logs.Note:     "They are advice: they explain other findings.",
 		logs.Trouble:  "They are a warning.",
-		logs.Failure:  fmt.Sprintf("They are a warning, and critical from %d lines on that go on to the end of the log.", lasting),
+		logs.Failure:  "They are a warning, however many there are: no source says how many make an outage. What they tell of is critical where the component itself confirms it.",
 		logs.Terminal: "One of them is critical.",
 	}[s.Severity]
 	if s.Few > 1 {

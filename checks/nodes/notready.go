@@ -21,7 +21,7 @@ var NotReady = &checks.Check{
 	Component: collectors.Nodes,
 	Title:     "every node in service is ready",
 	Doc:       notReadyDoc,
-	Needs:     []collectors.Any{nodes.Conditions, cluster.Clock},
+	Needs:     []collectors.Any{nodes.Conditions, nodes.Leases, cluster.Clock},
 	Remedies: []checks.Remedy{
 		{Title: "see its conditions and events", Command: "kubectl describe node {node}", Risk: checks.ReadOnly},
 		{Title: "on the node, see what its kubelet says", Command: "systemctl status kubelet; journalctl -u kubelet --since -10min", Risk: checks.ReadOnly},
@@ -54,8 +54,10 @@ func notReady(p *checks.Pass) {
 			Saw(nodes.Conditions, "not ready", fmt.Sprint(h.Failing), "0", "")
 		return
 	}
+	quiet := silence(p)
 	if n := h.Failing - (len(h.NotReady) - len(bad)); n > each {
-		v := p.Warn(nodes.All, "%d of %s are not ready, the first for %s: %s", n, checks.Count(h.All, "node"), checks.Span(at.Sub(bad[0].Since)), checks.List(names(bad), 3)).
+		longest := max(at.Sub(bad[0].Since), quiet[bad[0].Name])
+		v := p.Warn(nodes.All, "%d of %s are not ready, the first for %s: %s", n, checks.Count(h.All, "node"), checks.Span(longest), checks.List(names(bad), 3)).
 			Saw(nodes.Conditions, "not ready", fmt.Sprint(n), "0", "").Number("nodes", float64(n))
 		for _, n := range bad {
 			v.Saw(nodes.Conditions, n.Name, n.Message, "", "").Mark("node=" + n.Name)
@@ -63,11 +65,14 @@ func notReady(p *checks.Pass) {
 		return
 	}
 	for _, n := range bad {
-		says := "says that it is not ready"
-		if n.Silent {
-			says = "has given no sign of life"
+		since := checks.Span(at.Sub(n.Since))
+		says := "says that it is not ready, for " + since
+		if age, ok := quiet[n.Name]; n.Silent && ok {
+			says = "has given no sign of life for " + checks.Span(age) + ", and has counted as gone for " + since
+		} else if n.Silent {
+			says = "has counted as gone for " + since
 		}
-		v := p.Warn(target(n.Name), "%s, for %s: %s", says, checks.Span(at.Sub(n.Since)), n.Message).
+		v := p.Warn(target(n.Name), "%s: %s", says, n.Message).
 			Saw(nodes.Conditions, "Ready", n.Message, "True", "").Mark("node=" + n.Name)
 		if n.ControlPlane {
 			v.Mark("control-plane")
@@ -76,6 +81,18 @@ func notReady(p *checks.Pass) {
 			v.Mark("silent")
 		}
 	}
+}
+
+// silence is how long ago the nodes of which little is heard renewed their
+// lease. Since when a node is Unknown says less: it is so only after the grace
+// period.
+func silence(p *checks.Pass) map[string]time.Duration {
+	out := map[string]time.Duration{}
+	h, _ := checks.One(p, nodes.Leases)
+	for _, b := range h.Late {
+		out[b.Node] = b.Age
+	}
+	return out
 }
 
 // others mentions nodes that are not ready and need not be.

@@ -11,6 +11,7 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/cluster"
 	"github.com/ktriage/ktriage/collectors/leases"
+	"github.com/ktriage/ktriage/collectors/nodes"
 	"github.com/ktriage/ktriage/collectors/pods"
 	"github.com/ktriage/ktriage/collectors/scheduler"
 )
@@ -25,7 +26,7 @@ var Unschedulable = &checks.Check{
 	Component: collectors.Pods,
 	Title:     "every pod that the scheduler looked at fits on a node",
 	Doc:       unschedulableDoc,
-	Needs:     []collectors.Any{pods.Pending, scheduler.Pending, scheduler.Elected.Leads, leases.Leases, cluster.WhatKind},
+	Needs:     []collectors.Any{pods.Pending, scheduler.Pending, scheduler.Elected.Leads, leases.Leases, nodes.Taints, cluster.WhatKind},
 	Remedies: []checks.Remedy{
 		{Title: "see each of them", Command: "kubectl get pods -A --field-selector=status.phase=Pending -o wide", Risk: checks.ReadOnly},
 		{Title: "read the scheduler's account", Command: "kubectl get events -A --field-selector reason=FailedScheduling", Risk: checks.ReadOnly},
@@ -65,6 +66,7 @@ func unschedulable(p *checks.Pass) {
 			Saw(pods.Pending, "unschedulable", "0", "", "")
 		return
 	}
+	nameTaints(p, groups)
 	waits := autoscaler(p)
 	status, limit := checks.Info, brief
 	switch {

@@ -58,7 +58,7 @@ func decodeProtobuf(k Kind, body io.Reader, each func(Object) error) (Page, erro
 	if err := u.Unmarshal(rest); err != nil {
 		return Page{}, fmt.Errorf("read envelope: %w", err)
 	}
-	if u.Kind != k.Name+"List" {
+	if !k.isList(u.Kind) {
 		return Page{}, fmt.Errorf("the body is a %s, not a %sList", u.Kind, k.Name)
 	}
 	items, token, err := k.list(u.Raw)
@@ -93,7 +93,7 @@ func decodeJSON(k Kind, body io.Reader, each func(Object) error) (Page, error) {
 			if err := d.Decode(&name); err != nil {
 				return page, fmt.Errorf("read list: %w", err)
 			}
-			if name != k.Name+"List" && name != "List" {
+			if !k.isList(name) && name != "List" {
 				return page, fmt.Errorf("the body is a %q, not a %sList", name, k.Name)
 			}
 		case "metadata":

@@ -97,12 +97,3 @@ func jsonKind[I any, PI interface {
 }](apiVersion, name, resource string) Kind {
 	return Kind{APIVersion: apiVersion, Name: name, Resource: resource, New: func() Object { return PI(new(I)) }}
 }
-
-// Accept is the media types in which the kind's lists can be read, the
-// preferred one first.
-func (k Kind) Accept() string {
-	if k.list == nil {
-		return JSON
-	}
-	return Protobuf + ", " + JSON
-}

@@ -30,6 +30,8 @@ type Kind struct {
 	// list decodes a protobuf list: its items and its continue token. It is nil
 	// for kinds that are read as JSON only.
 	list func([]byte) ([]Object, string, error)
+	// bare kinds are asked for without anything but their metadata.
+	bare bool
 }
 
 // Path is the path of the kind's list over all namespaces.
@@ -77,6 +79,9 @@ var kinds = []Kind{
 	}),
 	kind[storagev1.StorageClass, storagev1.StorageClassList]("storage.k8s.io/v1", "StorageClass", "storageclasses", func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items }),
 	kind[storagev1.CSINode, storagev1.CSINodeList]("storage.k8s.io/v1", "CSINode", "csinodes", func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }),
+	kind[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList]("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments", func(l *storagev1.VolumeAttachmentList) []storagev1.VolumeAttachment { return l.Items }),
+	bareKind("v1", "ConfigMap", "configmaps"),
+	bareKind("v1", "ServiceAccount", "serviceaccounts"),
 	jsonKind[CustomResourceDefinition]("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions"),
 	jsonKind[APIService]("apiregistration.k8s.io/v1", "APIService", "apiservices"),
 }

@@ -40,6 +40,7 @@ type Group struct {
 	Example                 string        // namespace/name of that one
 	Nodes                   int           // how many nodes there were to choose from, of an unschedulable one
 	Reasons                 []Reason      // why none of them takes it
+	Tolerations             []corev1.Toleration
 }
 
 // A Census is all pending pods, by who has to act.
@@ -77,7 +78,10 @@ func (c Census) Sum(cause Cause) Group {
 }
 
 // maxGroups bounds memory: keys are text out of the cluster.
-const maxGroups = 200
+const (
+	maxGroups      = 200
+	maxTolerations = 50
+)
 
 // preemption is how long a pod may wait for its victims to be gone: their
 // grace period is 30 s unless they ask for more.
@@ -148,6 +152,7 @@ func (c *counter) add(p *corev1.Pod) {
 	if age >= t.Oldest {
 		t.Oldest, t.Example = age, p.Namespace+"/"+p.Name
 		t.Nodes, t.Reasons = g.Nodes, g.Reasons
+		t.Tolerations = slices.Clone(p.Spec.Tolerations[:min(len(p.Spec.Tolerations), maxTolerations)])
 	}
 }
 
