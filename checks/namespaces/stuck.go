@@ -90,6 +90,9 @@ func report(p *checks.Pass, n namespaces.Terminating, age time.Duration) {
 	if n.Message != "" {
 		v.Saw(namespaces.Stuck, "condition", n.Message, "", "")
 	}
+	if n.By == namespaces.Unseen {
+		v.Mark("lag", "queue=namespace")
+	}
 	if n.By == namespaces.Discovery || n.By == namespaces.Deletion {
 		for _, gv := range n.Names {
 			group, _, _ := strings.Cut(gv, "/")

@@ -53,7 +53,11 @@ func csrPending(p *checks.Pass) {
 		p.Judge(t, s, "%s for %s not decided on for up to %s (asked for by %s)", checks.Count(q.Late, "request"), of, checks.Span(q.Oldest), q.Who).
 			Saw(nodes.Requests, q.Signer, fmt.Sprint(q.Late), checks.Span(nodes.Undecided), "experience; an approver decides in a moment")
 	}
-	if late == 0 {
+	if u := r.Unsigned; u.Count > 0 {
+		p.Warn(nodes.All, "%s approved and not signed for up to %s (%s), which is the controller manager's to do", checks.Count(u.Count, "certificate request"), checks.Span(u.Oldest), u.Example).
+			Saw(nodes.Requests, "not signed", fmt.Sprint(u.Count), checks.Span(nodes.Unfinished), "experience; a controller signs at once").
+			Mark("lag", "queue=certificate")
+	} else if late == 0 {
 		p.OK(nodes.All, "of %s %d are pending, none for longer than %s", checks.Count(r.All, "certificate request"), pending, checks.Span(nodes.Undecided)).
 			Saw(nodes.Requests, "pending", fmt.Sprint(pending), "", "")
 	}

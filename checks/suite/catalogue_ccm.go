@@ -6,11 +6,14 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var ccmRules = decisions{
 	section: "2.6",
+	merged: []Merged{
+		{"ccm-node-sync-delay", []checks.ID{"ccm-uninitialized-nodes"}, "tells for how long the nodes have waited, without asking the cloud controller manager"},
+	},
+	rejected: []Rejected{
+		{"ccm-cloud-api-errors", "each cloud names its metrics otherwise and none publishes a list; what fails shows on nodes and Services (ccm-uninitialized-nodes, ccm-lb-pending)"},
+	},
 	open: []checks.ID{
 		"ccm-down",
-		"ccm-lb-pending",
-		"ccm-cloud-api-errors",
-		"ccm-node-sync-delay",
 		"ccm-routes",
 	},
 }

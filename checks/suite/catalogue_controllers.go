@@ -6,18 +6,16 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var controllersRules = decisions{
 	section: "2.5",
+	merged: []Merged{
+		{"kcm-cronjob-skew", []checks.ID{"cronjob-missed"}, "looks at the CronJobs themselves and names the one that is late; the histogram also holds the catching up after every start"},
+	},
 	open: []checks.ID{
 		"kcm-work-latency",
 		"kcm-controller-not-running",
 		"kcm-gc-sync-errors",
-		"kcm-terminating-pods",
-		"kcm-hpa-failing",
-		"kcm-cronjob-skew",
 		"kcm-node-cidr-exhausted",
 		"kcm-eviction-rate",
-		"kcm-attach-detach",
 		"kcm-podgc-force-deletes",
 		"kcm-informer-lag",
-		"kcm-default-objects-missing",
 	},
 }

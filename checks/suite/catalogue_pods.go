@@ -6,12 +6,14 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var podsRules = decisions{
 	section: "2.10",
+	merged: []Merged{
+		{"pod-pending-unschedulable", []checks.ID{"scheduler-unschedulable-pods"}, "counts the same pods, by the scheduler's reasons"},
+		{"pod-pending-gated", []checks.ID{"scheduler-gated-pods"}, "counts the same pods, by their gates"},
+		{"pod-pending-volume", []checks.ID{"scheduler-unschedulable-pods", "pvc-pending"}, "names the volume as the reason; the claim tells whom it waits for"},
+		{"pod-pending-preempting", []checks.ID{"scheduler-unschedulable-pods"}, "leaves out pods whose victims shut down, for 5 minutes, and counts them after that"},
+		{"pod-crashloop", []checks.ID{"static-pod-crashloop"}, "tells of the control plane's own pods; those of others are their owners' (deployment-replicas-mismatch)"},
+	},
 	open: []checks.ID{
-		"pod-pending-unschedulable",
-		"pod-pending-gated",
-		"pod-pending-volume",
-		"pod-pending-preempting",
 		"pod-creating-stuck",
-		"pod-crashloop",
 	},
 }

@@ -6,12 +6,14 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var schedulerRules = decisions{
 	section: "2.4",
+	merged: []Merged{
+		{"scheduler-unknown-profile", []checks.ID{"pod-pending-no-condition"}, "names the scheduler that the pods ask for and nobody serves"},
+	},
 	open: []checks.ID{
 		"scheduler-backoff-queue",
 		"scheduler-plugin-slow",
 		"scheduler-preemption-storm",
 		"scheduler-stale-cache",
 		"scheduler-client-throttled",
-		"scheduler-unknown-profile",
 	},
 }

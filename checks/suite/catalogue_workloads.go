@@ -6,17 +6,7 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var workloadsRules = decisions{
 	section: "2.9",
-	open: []checks.ID{
-		"deployment-replicas-mismatch",
-		"statefulset-stuck",
-		"daemonset-stuck",
-		"job-stuck",
-		"cronjob-missed",
-		"endpoint-lag",
-		"pvc-pending",
-		"hpa-mismatch",
-		"pdb-blocking",
-		"quota-full",
-		"gc-orphans",
+	merged: []Merged{
+		{"hpa-mismatch", []checks.ID{"kcm-hpa-failing"}, "tells why an autoscaler does not scale, which is what keeps the wished for and the actual number apart"},
 	},
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ktriage/ktriage/checks/pods"
 	"github.com/ktriage/ktriage/checks/scheduler"
 	"github.com/ktriage/ktriage/checks/webhooks"
+	"github.com/ktriage/ktriage/checks/workloads"
 )
 
 // groups lists the checks of each package. Retired IDs stay as comments with
@@ -31,6 +32,7 @@ var groups = [][]*checks.Check{
 	pods.All,
 	namespaces.All,
 	nodes.All,
+	workloads.All,
 	webhooks.All,
 	certificates.All,
 }

@@ -1,7 +1,6 @@
 package controllers
 
 import (
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -123,8 +122,13 @@ func (b *Backlog) behind(o objects.Object, now, since time.Time) {
 		return
 	}
 	b.Behind++
-	if age > b.Oldest {
-		b.Oldest, b.Example = age, strings.Clone(o.GetNamespace())+"/"+o.GetName()
+	b.example(age, id(o))
+}
+
+// example keeps the one that waits longest; of two, the first by name.
+func (b *Backlog) example(age time.Duration, name string) {
+	if age > b.Oldest || age == b.Oldest && name < b.Example {
+		b.Oldest, b.Example = age, name
 	}
 }
 

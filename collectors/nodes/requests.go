@@ -35,9 +35,25 @@ const Undecided = 5 * time.Minute
 
 // Requested is the certificates that are asked for and not decided on.
 type Requested struct {
-	All int
-	By  []Queue // by signer
+	All      int
+	By       []Queue  // by signer
+	Unsigned Unsigned // approved, and not signed
 }
+
+// Unsigned are the requests to the controller manager's own signers that were
+// approved for longer than Unfinished, and have no certificate.
+type Unsigned struct {
+	Count   int
+	Oldest  time.Duration
+	Example string
+}
+
+// Unfinished is how long a request that is approved may wait for its
+// certificate: a controller signs it at once [exp].
+const Unfinished = time.Minute
+
+// signers are those of which kube-controller-manager signs by default.
+var signers = []string{ServingSigner, ClientSigner, "kubernetes.io/kube-apiserver-client"}
 
 // Requests are the requests for certificates.
 var Requests = &collectors.Fact[Requested]{
@@ -64,7 +80,8 @@ var Requests = &collectors.Fact[Requested]{
 func (r *Requested) add(o *certificatesv1.CertificateSigningRequest, now time.Time) {
 	r.All++
 	if len(o.Status.Conditions) > 0 {
-		return // approved, denied or failed
+		r.signed(o, now) // approved, denied or failed
+		return
 	}
 	i := slices.IndexFunc(r.By, func(q Queue) bool { return q.Signer == o.Spec.SignerName })
 	if i < 0 {
@@ -82,5 +99,24 @@ func (r *Requested) add(o *certificatesv1.CertificateSigningRequest, now time.Ti
 	}
 	if q.Example == "" || age > q.Oldest {
 		q.Oldest, q.Example, q.Who = age, strings.Clone(o.Name), strings.Clone(o.Spec.Username)
+	}
+}
+
+// signed looks for a request that is approved and waits for its certificate.
+func (r *Requested) signed(o *certificatesv1.CertificateSigningRequest, now time.Time) {
+	var since time.Time
+	for _, c := range o.Status.Conditions {
+		if c.Type != certificatesv1.CertificateApproved {
+			return // denied, or failed
+		}
+		since = c.LastUpdateTime.Time
+	}
+	age := now.Sub(since)
+	if len(o.Status.Certificate) > 0 || since.IsZero() || age <= Unfinished || !slices.Contains(signers, o.Spec.SignerName) {
+		return
+	}
+	r.Unsigned.Count++
+	if age > r.Unsigned.Oldest {
+		r.Unsigned.Oldest, r.Unsigned.Example = age, strings.Clone(o.Name)
 	}
 }

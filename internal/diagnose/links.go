@@ -64,7 +64,7 @@ var Links = []Link{
 		Because: "it is the same database"},
 	{ID: "E17q", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"etcd-db-quota-usage", "etcd-db-fragmented", "apiserver-storage-size-high"}, When: Anywhere,
 		Because: "the alarm was raised at the quota"},
-	{ID: "E17", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"apiserver-5xx-ratio", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "lease-expired", "lease-renew-slow", "kcm-retries-high", "kcm-down", "scheduler-down", "scheduler-no-leader", "kcm-no-leader", "kcm-client-errors", "apiserver-event-flood"}, When: Direct.always,
+	{ID: "E17", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"apiserver-5xx-ratio", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "lease-expired", "lease-renew-slow", "kcm-retries-high", "kcm-down", "scheduler-down", "scheduler-no-leader", "kcm-no-leader", "kcm-client-errors", "apiserver-event-flood", "controllers-lagging"}, When: Direct.always,
 		Because: "etcd refuses every write while the alarm stands"},
 
 	// From etcd up to the clients.
@@ -97,9 +97,9 @@ var Links = []Link{
 		Because: "API servers turn clients away"},
 
 	// From the API server to the components that live on it.
-	{ID: "E25", Causes: ids{"apiserver-write-latency-slo", "apiserver-etcd-latency", "apf-leader-election-starved", "apiserver-unreachable", "apiserver-5xx-ratio", "apf-requests-rejected"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "kcm-client-errors", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high"}, When: Anywhere,
+	{ID: "E25", Causes: ids{"apiserver-write-latency-slo", "apiserver-etcd-latency", "apf-leader-election-starved", "apiserver-unreachable", "apiserver-5xx-ratio", "apf-requests-rejected"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "kcm-client-errors", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high", "controllers-lagging"}, When: Anywhere,
 		Because: "it is done through the API server"},
-	{ID: "E25b", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow", "etcd-leader-flapping"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-client-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high", "scheduler-down", "kcm-down", "kcm-restarts", "scheduler-no-leader", "kcm-no-leader"}, When: onWritePath,
+	{ID: "E25b", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow", "etcd-leader-flapping"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-client-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high", "scheduler-down", "kcm-down", "kcm-restarts", "scheduler-no-leader", "kcm-no-leader", "controllers-lagging"}, When: onWritePath,
 		Because: "leases and bindings are writes, and writes wait for etcd"},
 	{ID: "E26s", Causes: ids{"scheduler-down"}, Effects: ids{"lease-expired", "lease-renew-slow", "scheduler-no-leader", "lease-holder-missing"}, When: ofScheduler,
 		Because: "no scheduler is there to renew the lease"},
@@ -109,17 +109,25 @@ var Links = []Link{
 		Because: "who does not renew does not lead"},
 	{ID: "E26lk", Causes: ids{"lease-expired"}, Effects: ids{"kcm-no-leader"}, When: ofControllers,
 		Because: "who does not renew does not lead"},
-	{ID: "E28", Causes: ids{"kcm-down", "kcm-no-leader"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck"}, When: Direct.always,
+	{ID: "E28", Causes: ids{"kcm-down", "kcm-no-leader"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck", "controllers-lagging"}, When: Direct.always,
 		Because: "no controller is at work"},
-	{ID: "E28l", Causes: ids{"lease-expired"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck"}, When: ofControllers,
+	{ID: "E28l", Causes: ids{"lease-expired"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck", "controllers-lagging"}, When: ofControllers,
 		Because: "no controller is at work"},
+	{ID: "E28g", Causes: ids{"kcm-down", "kcm-no-leader"}, Effects: loops, When: both(Direct.always, hasMark("lag")),
+		Because: "no controller is at work"},
+	{ID: "E28q", Causes: ids{"controllers-lagging"}, Effects: append(ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck"}, loops...), When: shares("queue="),
+		Because: "where several kinds wait at once, it is what all controllers share"},
+	{ID: "E30g", Causes: ids{"kcm-queue-depth", "kcm-stuck-worker", "kcm-retries-high"}, Effects: loops, When: both(shares("queue="), hasMark("lag")),
+		Because: "its controller is behind"},
+	{ID: "E39k", Causes: ids{"kcm-client-errors"}, Effects: ids{"controllers-lagging"}, When: controllersRefused,
+		Because: "what the controllers ask is refused"},
 	{ID: "E29", Causes: ids{"scheduler-down", "scheduler-no-leader"}, Effects: ids{"pod-pending-no-condition", "scheduler-unschedulable-pods", "scheduler-throughput-zero"}, When: Direct.always,
 		Because: "no scheduler is at work"},
 	{ID: "E29l", Causes: ids{"lease-expired"}, Effects: ids{"pod-pending-no-condition", "scheduler-throughput-zero"}, When: ofScheduler,
 		Because: "no scheduler is at work"},
-	{ID: "E30", Causes: ids{"kcm-queue-depth", "kcm-stuck-worker"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-queue-latency"}, When: Anywhere,
+	{ID: "E30", Causes: ids{"kcm-queue-depth", "kcm-stuck-worker"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-queue-latency", "controllers-lagging"}, When: Anywhere,
 		Because: "its controller is behind"},
-	{ID: "E39", Causes: ids{"kcm-client-errors"}, Effects: ids{"lease-expired", "lease-renew-slow", "scheduler-no-leader", "kcm-no-leader", "scheduler-down", "kcm-down", "scheduler-errors", "scheduler-throughput-zero", "kcm-queue-depth", "kcm-queue-latency", "kcm-retries-high", "kcm-restarts", "lease-flapping", "deployment-generation-lag", "replicaset-scale-lag"}, When: turnedOut,
+	{ID: "E39", Causes: ids{"kcm-client-errors"}, Effects: ids{"lease-expired", "lease-renew-slow", "scheduler-no-leader", "kcm-no-leader", "scheduler-down", "kcm-down", "scheduler-errors", "scheduler-throughput-zero", "kcm-queue-depth", "kcm-queue-latency", "kcm-retries-high", "kcm-restarts", "lease-flapping", "deployment-generation-lag", "replicaset-scale-lag", "controllers-lagging"}, When: turnedOut,
 		Because: "the API server refuses nearly all that it asks"},
 	{ID: "E39c", Causes: ids{"client-cert-expiring"}, Effects: ids{"kcm-client-errors"}, When: expired,
 		Because: "certificates that clients come with have expired"},
@@ -131,7 +139,7 @@ var Links = []Link{
 		Because: "what fails is put back into the same queue"},
 	{ID: "E30r", Causes: ids{"kcm-retries-high"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag"}, When: shares("queue="),
 		Because: "its controller fails at most of what it takes up"},
-	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency"}, When: SamePlace,
+	{ID: "E31", Causes: ids{"kcm-client-throttled"}, Effects: ids{"kcm-queue-depth", "kcm-queue-latency", "controllers-lagging"}, When: SamePlace,
 		Because: "its client waits for its own rate limit"},
 
 	// Admission webhooks stand before every write, extension API servers and
@@ -178,6 +186,15 @@ var Links = []Link{
 	{ID: "E42p", Causes: ids{"node-notready", "nodes-mass-notready"}, Effects: ids{"pod-bound-not-started"}, When: Anywhere,
 		Because: "a pod starts when the kubelet of its node does something"},
 
+	{ID: "E42d", Causes: ids{"node-notready"}, Effects: ids{"kcm-terminating-pods"}, When: shares("node="),
+		Because: "a pod is gone only when its kubelet says so"},
+	{ID: "E42w", Causes: ids{"node-notready", "nodes-mass-notready", "scheduler-unschedulable-pods", "scheduler-down", "scheduler-no-leader"}, Effects: ids{"deployment-replicas-mismatch", "statefulset-stuck", "daemonset-stuck"}, When: unlessLag,
+		Because: "pods that have no node, or one that is gone, are not ready"},
+	{ID: "E36h", Causes: ids{"apiservice-unavailable"}, Effects: ids{"kcm-hpa-failing"}, When: metricsAPI,
+		Because: "autoscalers read their metrics from this API"},
+	{ID: "E36g", Causes: ids{"apiservice-unavailable", "conversion-webhook-failing"}, Effects: ids{"gc-orphans"}, When: Anywhere,
+		Because: "the garbage collector stops where one kind of object cannot be listed"},
+
 	// What the kubelet says of the process that is down.
 	{ID: "E27x", Causes: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "apiserver-write-latency-slo", "apiserver-etcd-latency"}, Effects: ids{"kcm-restarts", "static-pod-crashloop"}, When: endedForItsLease,
 		Because: "who cannot renew its lease in time ends itself"},
@@ -220,6 +237,38 @@ var Links = []Link{
 		Because: "it is asked through an API server that hardly answers"},
 	{ID: "G4", Causes: ids{"etcd-quorum-lost", "etcd-no-leader"}, Gaps: true, When: throughEtcd,
 		Because: "no answer is possible without a leader"},
+}
+
+// loops are the checks on single kinds of objects. What waits for its controller
+// is marked as such; the rest is held up by something else.
+var loops = ids{
+	"daemonset-stuck", "job-stuck", "cronjob-missed", "endpoint-lag", "pvc-pending", "kcm-hpa-failing", "pdb-blocking", "quota-full",
+	"kcm-default-objects-missing", "node-lifecycle-lag", "node-csr-pending", "gc-orphans",
+}
+
+// unlessLag fires for effects that do not wait for their controller.
+func unlessLag(_, e checks.Finding, _ View) Strength {
+	if e.Marked("lag") {
+		return No
+	}
+	return CoOccurrence
+}
+
+// controllersRefused fires where the requests of a controller manager are
+// refused.
+func controllersRefused(c, _ checks.Finding, _ View) Strength {
+	if c.Target.Component == collectors.Controllers && (c.Marked("401") || c.Marked("403")) {
+		return Temporal
+	}
+	return No
+}
+
+// metricsAPI fires where the API that is not there is one of metrics.
+func metricsAPI(c, e checks.Finding, all View) Strength {
+	if slices.ContainsFunc(c.Marks, func(m string) bool { return strings.Contains(m, "metrics.k8s.io") }) {
+		return unlessLag(c, e, all)
+	}
+	return No
 }
 
 // always makes a strength a predicate.

@@ -87,7 +87,7 @@ func monitorRules() []rbacv1.PolicyRule {
 			"/metrics", "/metrics/slis", "/healthz", "/healthz/*", "/livez", "/livez/*", "/readyz", "/readyz/*", "/version",
 		}},
 		{Verbs: read, APIGroups: []string{""}, Resources: []string{
-			"pods", "nodes", "events", "namespaces", "services", "persistentvolumeclaims", "resourcequotas", "configmaps", "componentstatuses",
+			"pods", "nodes", "events", "namespaces", "services", "persistentvolumeclaims", "resourcequotas", "configmaps", "serviceaccounts", "componentstatuses",
 		}},
 		{Verbs: []string{"get", "create"}, APIGroups: []string{""}, Resources: []string{"pods/portforward"}},
 		{Verbs: []string{"get"}, APIGroups: []string{""}, Resources: []string{"pods/log", "nodes/metrics"}},
