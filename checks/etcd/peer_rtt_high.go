@@ -105,7 +105,12 @@ func peerRTTHigh(p *checks.Pass) {
 		v := p.Judge(m, t.status, "round trips to %s take %s, the median of %.0f %s", t.peer, checks.Quantile(t.median), t.Count, t.during()).
 			Saw(etcd.PeerMetrics, "to "+t.peer, checks.Quantile(t.median), checks.Seconds(t.limit.Seconds), t.limit.Source).
 			Saw(etcd.PeerMetrics, "above "+checks.Seconds(t.edge), fmt.Sprintf("%.0f of %.0f", t.above, t.Count), checks.Percent(t.limit.Share), t.limit.Source).
-			Number("median", t.median.Value).Mark("peer=" + t.peer)
+			Number("median", t.median.Value)
+		for _, x := range all {
+			if x.status != checks.OK {
+				v.Mark("peer=" + x.peer)
+			}
+		}
 		if t.status != checks.OK && t.Basis == checks.OverLifetime {
 			v.TooFew() // a longer window has round trips of its own
 		}

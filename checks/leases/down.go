@@ -70,7 +70,7 @@ func Down(p *checks.Pass, e, neighbour *leases.Elected) {
 		}
 		v.Number("healthy", float64(up)).Number("instances", float64(len(states)))
 		if s.is == dead {
-			v.Mark(s.mark)
+			v.Mark(s.marks...)
 		}
 	}
 }

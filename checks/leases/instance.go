@@ -24,7 +24,7 @@ type state struct {
 	target collectors.Target
 	is     life
 	why    string
-	mark   string // what kind of trouble
+	marks  []string // what kind of trouble: "healthz", "pod", "silent", how it ended, what fails
 	health string
 	ready  bool
 }
@@ -46,7 +46,10 @@ func judge(i cluster.Instance, h leases.Health, gap *collectors.Gap, holds, wayW
 			s.why = "healthy, leads"
 		}
 	case gap == nil:
-		s.is, s.mark = dead, "healthz"
+		s.is, s.marks = dead, []string{"healthz"}
+		for _, f := range h.Failing {
+			s.marks = append(s.marks, "failing="+f)
+		}
 		s.why = fmt.Sprintf("answers %d to /healthz", h.Status)
 		if len(h.Failing) > 0 {
 			s.why += ": " + checks.List(h.Failing, 3) + " failed"
@@ -54,9 +57,12 @@ func judge(i cluster.Instance, h leases.Health, gap *collectors.Gap, holds, wayW
 	case holds:
 		s.is, s.why = alive, fmt.Sprintf("leads, by its lease; /healthz: %s", gap.Reason)
 	case !i.Ready:
-		s.is, s.mark, s.why = dead, "pod", podTrouble(i)
+		s.is, s.marks, s.why = dead, []string{"pod"}, podTrouble(i)
+		if i.LastExit != "" {
+			s.marks = append(s.marks, "exit="+i.LastExit)
+		}
 	case wayWorks && boundToLoopback(i) && (gap.Reason == collectors.Unreachable || gap.Reason == collectors.Timeout):
-		s.is, s.mark = dead, "silent"
+		s.is, s.marks = dead, []string{"silent"}
 		s.why = "its pod is ready, but it does not answer where others on its node do: " + string(gap.Reason)
 	default:
 		s.why = fmt.Sprintf("its pod is ready; /healthz: %s", gap.Reason)
@@ -128,8 +134,10 @@ func none(states []state) string {
 func marks(states []state) []string {
 	var out []string
 	for _, s := range states {
-		if s.mark != "" && !slices.Contains(out, s.mark) {
-			out = append(out, s.mark)
+		for _, m := range s.marks {
+			if !slices.Contains(out, m) {
+				out = append(out, m)
+			}
 		}
 	}
 	return out

@@ -28,7 +28,7 @@ type Link struct {
 	Effects []checks.ID
 	// When judges the evidence for one pair. Nil: they are on the same node,
 	// or at least one of them is about its component as a whole.
-	When    func(cause, effect checks.Finding, all View) Strength
+	When    Predicate
 	Because string // shown to the user, read as "symptom: because …"
 	// Gaps makes the effects gaps of any check: what could not be asked, or
 	// did not answer, because of the cause.
@@ -283,9 +283,20 @@ func byDepth(parent []*edge) []int {
 	return out
 }
 
-// join adds the same trouble on another target. The root is the worst of them.
+// join adds the same trouble on another target. The root is the worst of them
+// and, of those, the leader's, then one on the way of every write.
 func (p *Problem) join(f checks.Finding) {
-	if f.Status.Severity() > p.Root.Status.Severity() {
+	weight := func(f checks.Finding) int {
+		w := 4 * f.Status.Severity()
+		if f.Marked(Leader) {
+			w += 2
+		}
+		if f.Marked(WritePath) {
+			w++
+		}
+		return w
+	}
+	if weight(f) > weight(p.Root) {
 		p.Root, f = f, p.Root
 	}
 	p.Siblings = append(p.Siblings, f)

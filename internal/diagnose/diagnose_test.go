@@ -140,7 +140,7 @@ func TestNothingIsDroppedOrDoubled(t *testing.T) {
 		var links []Link
 		for range r.IntN(12) {
 			s := Strength(r.IntN(4))
-			links = append(links, Link{Causes: ids{checks.ID(rune('a' + r.IntN(5)))}, Effects: ids{checks.ID(rune('a' + r.IntN(5)))}, Gaps: r.IntN(4) == 0, When: s.always})
+			links = append(links, Link{Causes: ids{checks.ID(rune('a' + r.IntN(5)))}, Effects: ids{checks.ID(rune('a' + r.IntN(5)))}, Gaps: r.IntN(4) == 0, When: func(_, _ checks.Finding, _ View) Strength { return s }})
 		}
 		d := Diagnose(fs, links)
 		var got []string

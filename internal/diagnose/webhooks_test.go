@@ -57,7 +57,7 @@ func TestAWebhookExplainsOnlyWhatItTakesIn(t *testing.T) {
 		{"a namespace with a finalizer", finding("apiservice-unavailable", checks.Warning, "webhooks/apiservice/x", "groupversion=metrics.k8s.io/v1beta1"), finding("kcm-namespace-stuck", checks.Warning, "controllers/a", "by=finalizer"), false},
 		{"a namespace that holds what is not converted", finding("conversion-webhook-failing", checks.Critical, "webhooks/x", "group=example.com"), finding("kcm-namespace-stuck", checks.Warning, "controllers/a", "group=example.com"), true},
 		{"lists that are turned away", finding("conversion-webhook-failing", checks.Critical, "webhooks/x", "takes=widgets"), finding("apiserver-429", checks.Warning, "apiserver/cp-1", "resource=widgets"), true},
-		{"one node among many", finding("nodes-mass-notready", checks.Critical, "nodes"), finding("node-notready", checks.Warning, "nodes/n1"), true},
+		{"one node among many", finding("nodes-mass-notready", checks.Critical, "nodes"), finding("node-notready", checks.Warning, "nodes/n1", "silent"), true},
 		{"the lease of a node that is not ready", finding("node-notready", checks.Warning, "nodes/n1"), finding("node-lease-stale", checks.Warning, "nodes/n1"), true},
 		{"the lease of another node", finding("node-notready", checks.Warning, "nodes/n1"), finding("node-lease-stale", checks.Warning, "nodes/n2"), false},
 		{"kubelets that cannot write", finding("etcd-nospace-alarm", checks.Critical, "etcd"), finding("nodes-mass-notready", checks.Critical, "nodes"), true},
