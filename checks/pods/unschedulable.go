@@ -86,6 +86,11 @@ func unschedulable(p *checks.Pass) {
 	for _, held := range bySchedulers(p) {
 		v.Saw(scheduler.Pending, "unschedulable, by "+held.name, fmt.Sprint(held.n), "", "")
 	}
+	for _, g := range groups {
+		for _, d := range g.Deployments {
+			v.Mark("deployment=" + d)
+		}
+	}
 	for _, g := range groups[:min(len(groups), 5)] {
 		v.Mark("reason=" + string(g.Reasons[0].Kind))
 		v.Saw(pods.Pending, g.Key, checks.Count(g.Count, "pod"), "", "")

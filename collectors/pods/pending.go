@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/ktriage/ktriage/collectors"
@@ -41,6 +42,7 @@ type Group struct {
 	Nodes                   int           // how many nodes there were to choose from, of an unschedulable one
 	Reasons                 []Reason      // why none of them takes it
 	Tolerations             []corev1.Toleration
+	Deployments             []string // namespace/name of those whose pods are among the unschedulable; the first few
 }
 
 // A Census is all pending pods, by who has to act.
@@ -77,10 +79,12 @@ func (c Census) Sum(cause Cause) Group {
 	return out
 }
 
-// maxGroups bounds memory: keys are text out of the cluster.
+// maxGroups bounds memory: keys are text out of the cluster. maxOwners is as
+// many as the Deployments that are known not to progress.
 const (
 	maxGroups      = 200
 	maxTolerations = 50
+	maxOwners      = 100
 )
 
 // preemption is how long a pod may wait for its victims to be gone: their
@@ -144,6 +148,9 @@ func (c *counter) add(p *corev1.Pod) {
 		age = 0
 	}
 	t.Count++
+	if d := deployment(p); d != "" && t.Cause == Unschedulable && len(t.Deployments) < maxOwners && !slices.Contains(t.Deployments, d) {
+		t.Deployments = append(t.Deployments, d)
+	}
 	for limit, n := range map[time.Duration]*int{30 * time.Second: &t.Past30s, 2 * time.Minute: &t.Past2m, 5 * time.Minute: &t.Past5m} {
 		if age > limit {
 			*n++
@@ -206,6 +213,18 @@ func classify(p *corev1.Pod, now time.Time) (Group, time.Time) {
 		g.Reasons[0].Kind = Failed
 	}
 	return g, since
+}
+
+// deployment names the Deployment of a pod's ReplicaSet: a ReplicaSet is named
+// after it and after the hash of the pods' template, with which it labels them.
+func deployment(p *corev1.Pod) string {
+	hash := p.Labels[appsv1.DefaultDeploymentUniqueLabelKey]
+	for _, o := range p.OwnerReferences {
+		if name, ok := strings.CutSuffix(o.Name, "-"+hash); ok && o.Kind == "ReplicaSet" && hash != "" && name != "" {
+			return p.Namespace + "/" + name
+		}
+	}
+	return ""
 }
 
 func schedulerName(p *corev1.Pod) string {

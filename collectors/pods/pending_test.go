@@ -94,3 +94,22 @@ func TestACensusKeepsTheOldestAsExampleAndIsBounded(t *testing.T) {
 		t.Errorf("%+v", all)
 	}
 }
+
+func TestTheDeploymentOfAPendingPod(t *testing.T) {
+	for _, c := range []struct{ name, kind, owner, hash, want string }{
+		{"its ReplicaSet is named after it and the template's hash", "ReplicaSet", "web-5d4f8b", "5d4f8b", "a/web"},
+		{"a ReplicaSet that somebody made by hand", "ReplicaSet", "web-5d4f8b", "", ""},
+		{"a hash that is not in the name", "ReplicaSet", "web", "5d4f8b", ""},
+		{"a Job", "Job", "web-5d4f8b", "5d4f8b", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := pod(func(p *corev1.Pod) {
+				p.OwnerReferences = []metav1.OwnerReference{{Kind: c.kind, Name: c.owner}}
+				p.Labels = map[string]string{"pod-template-hash": c.hash}
+			})
+			if got := deployment(p); got != c.want {
+				t.Errorf("deployment = %q, want %q", got, c.want)
+			}
+		})
+	}
+}

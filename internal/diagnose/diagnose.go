@@ -68,7 +68,11 @@ type Problem struct {
 	Symptoms []Symptom
 	// AlsoPossible are other findings that could explain some symptom.
 	AlsoPossible []checks.Finding
-	strength     Strength
+	// Unseen is what could have shown a cause of the root, and was not seen.
+	// Looked is set if there are checks that tell of causes, and all have run.
+	Unseen   []Unseen
+	Looked   bool
+	strength Strength
 }
 
 // A Diagnosis is the outcome of a run. Every finding is in exactly one place.
@@ -143,6 +147,10 @@ func Diagnose(findings []checks.Finding, links []Link) Diagnosis {
 				p.AlsoPossible = append(p.AlsoPossible, o)
 			}
 		}
+	}
+	for i := range d.Problems {
+		p := &d.Problems[i]
+		p.Unseen, p.Looked = unseen(view, links, Edges, p.Root)
 	}
 	slices.SortStableFunc(d.Problems, rank)
 	return d
@@ -234,7 +242,33 @@ func choose(fs []checks.Finding, incoming [][]edge) []*edge {
 			}
 		}
 	}
+	nearest(incoming, parent)
 	return parent
+}
+
+// nearest hangs each finding below the last stage before it: where what explains
+// it explains another finding, too, which in turn could explain it, then the way
+// led through that. The root stays the same.
+func nearest(incoming [][]edge, parent []*edge) {
+	depth := func(i int) (d int) {
+		for ; parent[i] != nil; i = parent[i].cause {
+			d++
+		}
+		return d
+	}
+	for e := range parent {
+		if parent[e] == nil {
+			continue
+		}
+		first := parent[e].cause
+		best, most := parent[e], depth(first)
+		for _, x := range incoming[e] {
+			if d := depth(x.cause); d > most && leadsTo(parent, x.cause, first) && !leadsTo(parent, x.cause, e) {
+				best, most = &x, d
+			}
+		}
+		parent[e] = best
+	}
 }
 
 // ancestors counts the findings that could, directly or not, explain one.

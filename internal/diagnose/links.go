@@ -70,7 +70,7 @@ var Links = []Link{
 	{ID: "E19c", Causes: ids{"etcd-leader-flapping", "etcd-no-leader"}, Effects: ids{"apiserver-etcd-latency", "apiserver-readyz-check-failing"}, When: fits(disksAreFast),
 		Because: "the API server waits for etcd to elect a leader"},
 	{ID: "E21", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio", "apiserver-requests-terminated"}, When: SamePlace,
-		Because: "requests take as long as the store under them"},
+		Because: "requests are as slow as the store under them, and fail with it"},
 	{ID: "E21l", Causes: ids{"apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-readyz-check-failing", "apiserver-livez-failing"}, When: probesStore,
 		Because: "its own check of etcd waits, too"},
 	{ID: "E21r", Causes: ids{"apiserver-readyz-check-failing"}, Effects: ids{"apiserver-livez-failing", "apiserver-5xx-ratio"}, When: SamePlace,

@@ -103,13 +103,16 @@ func newProblem(p diagnose.Problem, c *checks.Check) Problem {
 	out := Problem{
 		Check: f.Check, Component: component(c, f), Target: f.Target, Status: p.Status(), Summary: f.Summary,
 		Evidence: append([]checks.Evidence{}, f.Evidence...), Symptoms: []Symptom{}, AlsoPossible: []Also{}, Remedies: []Remedy{},
-		Doc: "ktriage explain " + string(f.Check),
+		Doc: "ktriage explain " + string(f.Check), Because: p.Why(),
+	}
+	for _, u := range p.Unseen {
+		out.Unseen = append(out.Unseen, Unseen{u.What, u.Why})
 	}
 	for _, s := range p.Siblings {
 		out.Also = append(out.Also, also(s))
 	}
-	for _, s := range p.Symptoms {
-		out.Symptoms = append(out.Symptoms, Symptom{s.Check, s.Target, s.Status, s.Summary, s.Because, s.Of})
+	for i, s := range p.Symptoms {
+		out.Symptoms = append(out.Symptoms, Symptom{s.Check, s.Target, s.Status, s.Summary, s.Because, s.Of, p.Chain(i)})
 	}
 	for _, a := range p.AlsoPossible {
 		out.AlsoPossible = append(out.AlsoPossible, also(a))

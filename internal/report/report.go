@@ -5,6 +5,7 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/internal/diagnose"
 	"github.com/ktriage/ktriage/internal/vitals"
 )
 
@@ -55,18 +56,21 @@ type Reached struct {
 // worst in it: a slow disk that makes the API server fail is critical, whatever
 // it is by itself, which is told among the findings.
 type Problem struct {
-	Check        checks.ID            `json:"check"`
-	Component    collectors.Component `json:"component"`
-	Target       collectors.Target    `json:"target"`
-	Status       checks.Status        `json:"status"`
-	Summary      string               `json:"summary"`
-	Evidence     []checks.Evidence    `json:"evidence"`
-	Because      string               `json:"because,omitempty"`
-	Also         []Also               `json:"also,omitempty"` // the same trouble on other targets
-	Symptoms     []Symptom            `json:"symptoms"`
-	AlsoPossible []Also               `json:"alsoPossible"` // what else could explain some symptom
-	Remedies     []Remedy             `json:"remedies"`
-	Doc          string               `json:"doc"` // the command that shows the rule's page
+	Check     checks.ID            `json:"check"`
+	Component collectors.Component `json:"component"`
+	Target    collectors.Target    `json:"target"`
+	Status    checks.Status        `json:"status"`
+	Summary   string               `json:"summary"`
+	Evidence  []checks.Evidence    `json:"evidence"`
+	// Because says, of a problem that something is known to bring about, that
+	// nothing seen explains it, and what could not be seen; Unseen lists that.
+	Because      string    `json:"because,omitempty"`
+	Unseen       []Unseen  `json:"unseen,omitempty"`
+	Also         []Also    `json:"also,omitempty"` // the same trouble on other targets
+	Symptoms     []Symptom `json:"symptoms"`
+	AlsoPossible []Also    `json:"alsoPossible"` // what else could explain some symptom
+	Remedies     []Remedy  `json:"remedies"`
+	Doc          string    `json:"doc"` // the command that shows the rule's page
 }
 
 // Also names another finding.
@@ -86,6 +90,15 @@ type Symptom struct {
 	Because string            `json:"because"`
 	// Of is its direct cause: 0 is the problem itself, n is symptoms[n-1].
 	Of int `json:"of"`
+	// Chain is the way from the problem to this symptom, both included.
+	Chain []diagnose.Hop `json:"chain"`
+}
+
+// An Unseen is what could have shown a cause, and why it did not. What ktriage
+// does not look at has no reason.
+type Unseen struct {
+	What string `json:"what"`
+	Why  string `json:"why,omitempty"`
 }
 
 // A Remedy is one way on.

@@ -101,16 +101,16 @@ func (t *text) problem(p Problem) {
 		t.wrapped(indent+"- ", indent+"  ", evidence(e))
 	}
 	t.alsoOn(p.Also)
-	if len(p.Symptoms) > 0 {
-		t.line(indent + "explains:")
-		t.symptoms(p.Symptoms, 0, indent)
-	}
+	t.symptoms(p)
 	if len(p.AlsoPossible) > 0 {
 		var names []string
 		for _, a := range p.AlsoPossible {
 			names = append(names, fmt.Sprintf("%s on %s", a.Check, clean(a.Target.String())))
 		}
 		t.wrapped(indent, indent, "some of it could also come of "+checks.List(names, 3))
+	}
+	if p.Because != "" {
+		t.wrapped(indent, indent, p.Because)
 	}
 	for i, r := range p.Remedies {
 		label := "next:  "
@@ -151,61 +151,6 @@ func (t *text) alsoOn(as []Also) {
 		}
 		t.wrapped(indent+"also ", indent+"     ", fmt.Sprintf("%s: %s", clean(a.Target.String()), clean(a.Summary)))
 	}
-}
-
-// symptoms writes the symptoms whose direct cause is of, each with its own
-// below it. Those of one check and one reason stand together.
-func (t *text) symptoms(ss []Symptom, of int, prefix string) {
-	type group struct {
-		first Symptom
-		index []int
-	}
-	var groups []*group
-	for i, s := range ss {
-		if s.Of != of {
-			continue
-		}
-		at := slices.IndexFunc(groups, func(g *group) bool {
-			if s.Status == checks.Unknown {
-				return g.first.Status == checks.Unknown && g.first.Because == s.Because
-			}
-			return g.first.Check == s.Check && g.first.Because == s.Because && g.first.Status.Bad() == s.Status.Bad()
-		})
-		if at < 0 {
-			groups = append(groups, &group{first: s, index: []int{i}})
-			continue
-		}
-		g := groups[at]
-		g.index = append(g.index, i)
-		if s.Status.Severity() > g.first.Status.Severity() {
-			g.first = s
-		}
-	}
-	for _, g := range groups {
-		s := g.first
-		body := fmt.Sprintf("%s %s: %s", s.Status, clean(s.Target.String()), clean(s.Summary))
-		if s.Status == checks.Unknown {
-			body = fmt.Sprintf("unknown: %s on %s", checks.Count(len(g.index), "check"), clean(s.Target.String()))
-			if n := targets(ss, g.index); n > 1 {
-				body = fmt.Sprintf("unknown: %s on %d targets", checks.Count(len(g.index), "check"), n)
-			}
-		} else if len(g.index) > 1 {
-			body += fmt.Sprintf(" (and %d more)", len(g.index)-1)
-		}
-		t.wrapped(prefix+"└ ", prefix+"  ", body)
-		t.wrapped(prefix+"  ", prefix+"  ", t.o.faint("because "+s.Because))
-		for _, i := range g.index {
-			t.symptoms(ss, i+1, prefix+"  ")
-		}
-	}
-}
-
-func targets(ss []Symptom, index []int) int {
-	seen := map[string]bool{}
-	for _, i := range index {
-		seen[ss[i].Target.String()] = true
-	}
-	return len(seen)
 }
 
 func (t *text) advice(r *Report) {
