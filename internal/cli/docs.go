@@ -2,16 +2,13 @@ package cli
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ktriage/ktriage/checks"
-	"github.com/ktriage/ktriage/internal/diagnose"
 )
 
 // docs writes what the documentation has from the code. It is for ktriage's
@@ -51,7 +48,7 @@ func generated(docs string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"checks.md": checksIndex(pages), "causes.md": causes()}, nil
+	return map[string][]byte{"checks.md": checksIndex(pages), "causes.md": causes(), "causes.svg": picture()}, nil
 }
 
 // pages finds the page of each check, beside its code, by its heading.
@@ -74,21 +71,6 @@ func pages(docs string) (map[string]string, error) {
 		out[strings.TrimSpace(strings.TrimPrefix(string(line), "#"))] = filepath.ToSlash(rel)
 	}
 	return out, nil
-}
-
-// causes writes the table of links between findings.
-func causes() []byte {
-	var b bytes.Buffer
-	b.WriteString(generatedNote + "# What explains what\n\nktriage folds a finding under another that explains it, by these links. A link fires only where\n" +
-		"its evidence is there: the same member, the same node, a matching name, a mark on the cause.\n\n| link | cause | explains | because |\n|---|---|---|---|\n")
-	for _, l := range diagnose.Links {
-		effects := list(slices.Sorted(slices.Values(l.Effects)))
-		if l.Gaps {
-			effects = "what could not be asked"
-		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", l.ID, list(l.Causes), effects, l.Because)
-	}
-	return b.Bytes()
 }
 
 func list(ids []checks.ID) string {

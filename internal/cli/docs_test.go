@@ -3,9 +3,13 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/ktriage/ktriage/internal/diagnose"
 )
 
 func TestDocsAreUpToDate(t *testing.T) {
@@ -36,5 +40,22 @@ func TestDocsAreUpToDate(t *testing.T) {
 	}
 	for id, file := range pages {
 		t.Errorf("%s is the page of %q, which is no check", file, id)
+	}
+}
+
+// TestThePictureHasAllChecks holds that each check that a link names is drawn.
+func TestThePictureHasAllChecks(t *testing.T) {
+	svg := string(picture())
+	for _, l := range diagnose.Links {
+		for _, id := range slices.Concat(l.Causes, l.Effects) {
+			if areaOf(id) < 0 {
+				t.Errorf("%s has no area in the picture of causes", id)
+			} else if !strings.Contains(svg, ">"+string(id)+"</text>") {
+				t.Errorf("%s is not drawn", id)
+			}
+		}
+	}
+	if svg != string(picture()) {
+		t.Error("the picture is not the same twice")
 	}
 }
