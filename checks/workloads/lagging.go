@@ -178,7 +178,11 @@ func leader(p *checks.Pass) string {
 	case !ok:
 		return "there is no lease of a controller manager"
 	case l.Fresh(h.At):
-		return fmt.Sprintf("%s leads and renewed its lease %s ago, so it is there and does not do its work", l.Host(), checks.Span(age))
+		ago := "under 1s" // the API server's clock has no fractions
+		if age >= time.Second {
+			ago = checks.Span(age)
+		}
+		return fmt.Sprintf("%s leads and renewed its lease %s ago, so it is there and does not do its work", l.Host(), ago)
 	case l.Holder == "":
 		return fmt.Sprintf("nobody has led for %s", checks.Span(age))
 	}

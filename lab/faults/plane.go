@@ -30,6 +30,7 @@ func planeFaults() []Fault {
 		kcmForbidden,
 		kcmCertExpired,
 		kcmThrottled,
+		kcmControllersOff,
 		apiServerRejects,
 		apiServerOverload,
 		apiServerListStorm,
