@@ -21,11 +21,14 @@ e2e: build
 # Tries the built ktriage on all faults and healthy shapes there are, and writes
 # what came of it. RUN picks some by a regular expression; RECORD is a folder for
 # recordings, such as internal/cli/testdata/recordings, which make test judges.
-RUN    ?=
-RECORD ?=
+# KUBERNETES=1.34 does it all on that line of Kubernetes: its table and its
+# recordings stand beside the others, docs/fault-matrix-1.34.md and RECORD/1.34.
+RUN        ?=
+RECORD     ?=
+KUBERNETES ?=
 matrix: build
-	cd lab && $(GO) run ./cmd/lab build
-	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) run ./cmd/lab matrix -run '$(RUN)' $(if $(RUN),,-o ../docs/fault-matrix.md) $(if $(RECORD),-record $(abspath $(RECORD)))
+	cd lab && $(GO) run ./cmd/lab build -kubernetes '$(KUBERNETES)'
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) run ./cmd/lab matrix -kubernetes '$(KUBERNETES)' -run '$(RUN)' $(if $(RUN),,-o ../docs/fault-matrix$(if $(KUBERNETES),-$(KUBERNETES)).md) $(if $(RECORD),-record $(abspath $(RECORD)))
 
 # Time and memory of what reads large bodies and lists.
 bench:

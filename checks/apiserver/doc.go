@@ -31,6 +31,7 @@ var All = []*checks.Check{
 	StorageSizeHigh,
 	ObjectCountHigh,
 	EventFlood,
+	ResourceFlood,
 	AuditErrors,
 	DecodeErrors,
 	CacheInconsistent,

@@ -50,9 +50,13 @@ func etcdErrors(p *checks.Pass) {
 		if metrics.Exceeds(n, k, storeErrorsWarn) {
 			status = checks.Warning
 		}
-		v := p.Judge(t, status, "%s failed %s%s", shareOf(k, n, "etcd call"), note, mostErrors(c)).
+		op, most := mostErrors(c)
+		v := p.Judge(t, status, "%s failed %s%s", shareOf(k, n, "etcd call"), note, most).
 			Saw(apiserver.StoreErrors, "failed", checks.Percent(k/n), checks.Percent(storeErrorsWarn), storeErrorsSource).
 			Number("ratio", k/n).Number("errors", k)
+		if op != "" {
+			v.Mark("operation=" + op)
+		}
 		if status == checks.OK && k > 0 && !metrics.Excludes(n, k, storeErrorsWarn) {
 			v.TooFew()
 		}
@@ -60,7 +64,7 @@ func etcdErrors(p *checks.Pass) {
 }
 
 // mostErrors names the operation with the most errors, if there are any.
-func mostErrors(c apiserver.StoreCount) string {
+func mostErrors(c apiserver.StoreCount) (operation, words string) {
 	worst, most := "", 0.0
 	for _, op := range slices.Sorted(maps.Keys(c.Errors)) {
 		n := c.Errors[op].Window
@@ -72,7 +76,7 @@ func mostErrors(c apiserver.StoreCount) string {
 		}
 	}
 	if worst == "" {
-		return ""
+		return "", ""
 	}
-	return fmt.Sprintf("; most: %s (%.0f)", worst, most)
+	return worst, fmt.Sprintf("; most: %s (%.0f)", worst, most)
 }

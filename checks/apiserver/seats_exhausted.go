@@ -30,6 +30,9 @@ const (
 	// No public source: the check ends at warning.
 	seatsWarn   = 0.90
 	seatsSource = "expert heuristic"
+	// seatsBlocked is from when on requests that wait at both looks wait for
+	// seats: one takes up to 10 (APF's maximumSeatsLimit).
+	seatsBlocked = 0.50
 	// A level of a few seats is full whenever it does anything.
 	fewSeats = 10
 )
@@ -44,7 +47,10 @@ func seatsExhausted(p *checks.Pass) {
 			if l.Executing[1]/l.Seats >= fullest.Executing[1]/max(1, fullest.Seats) {
 				fullest = l
 			}
-			both := min(l.Executing[0], l.Executing[1]) >= seatsWarn*l.Seats
+			taken := min(l.Executing[0], l.Executing[1])
+			// A list takes several seats, and waits although fewer are free.
+			blocked := min(l.Queued[0], l.Queued[1]) > 0 && taken >= seatsBlocked*l.Seats
+			both := taken >= seatsWarn*l.Seats || blocked
 			if both && (l.Seats >= fewSeats || l.Queued[1] > 0) && l.Queued[1] >= full.Queued[1] {
 				full = l
 			}

@@ -22,6 +22,7 @@ var All = []*checks.Check{
 	ProposalsPending,
 	ProposalsFailed,
 	GRPCSlow,
+	RequestTooLarge,
 	PeerRTTHigh,
 	NoSpaceAlarm,
 	CorruptAlarm,

@@ -16,6 +16,4 @@ var All = []*checks.Check{
 	HolderMissing,
 	ClockSkew,
 	Split,
-	ElectionOff,
-	IdentityStale,
 }

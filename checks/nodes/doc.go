@@ -15,6 +15,4 @@ var All = []*checks.Check{
 	VersionSkew,
 	CSRPending,
 	Uninitialized,
-	Routes,
-	Flapping,
 }

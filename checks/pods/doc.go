@@ -13,6 +13,5 @@ var All = []*checks.Check{
 	NoCondition,
 	Gated,
 	BoundNotStarted,
-	CreatingStuck,
 	Crashloop,
 }

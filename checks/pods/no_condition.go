@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ktriage/ktriage/checks"
@@ -23,7 +22,7 @@ var NoCondition = &checks.Check{
 	Component: collectors.Pods,
 	Title:     "a scheduler has looked at every pod",
 	Doc:       noConditionDoc,
-	Needs:     []collectors.Any{pods.Pending, scheduler.Attempts, scheduler.Elected.Leads, leases.Leases},
+	Needs:     []collectors.Any{pods.Pending, scheduler.Attempts, scheduler.Pending, scheduler.Elected.Leads, leases.Leases},
 	Remedies: []checks.Remedy{
 		{Title: "see who leads the schedulers and whether it renews its lease", Command: "kubectl -n kube-system get lease kube-scheduler -o yaml", Risk: checks.ReadOnly},
 		{Title: "see the schedulers' pods", Command: "kubectl -n kube-system get pods -l component=kube-scheduler -o wide", Risk: checks.ReadOnly},
@@ -53,42 +52,35 @@ func noCondition(p *checks.Pass) {
 	}
 	w := schedulers(p)
 	said, others := false, ""
-	for _, g := range c.By(pods.Ignored) {
+	groups := c.By(pods.Ignored)
+	switch waiting, held, known := unclaimed(p, c); {
+	case held:
+		// The scheduler did look, and waits for their claims.
+	case known:
+		for _, g := range waiting {
+			g.Key = w.profiles[0]
+			groups = append(groups, g)
+		}
+	case len(waiting) > 0:
+		others = fmt.Sprintf("; not judged: %s with resource claims, as it is not known which the scheduler keeps back", checks.Count(c.Sum(pods.Unclaimed).Count, "pod"))
+	}
+	for _, g := range groups {
 		if slices.Contains(w.profiles, g.Key) {
 			said = ignored(p, g, w) || said
 		} else if g.Past2m > 0 {
 			said = true
 			t := collectors.Target{Component: collectors.Pods, Name: g.Key}
-			p.Warn(t, "no scheduler has looked at %s in %s, such as %s; they ask for scheduler %s, which kube-scheduler is not known to serve%s", checks.Count(g.Past2m, "pod"), checks.Span(g.Oldest), g.Example, g.Key, lockOf(p, g.Key)).
+			p.Warn(t, "no scheduler has looked at %s in %s, such as %s; they ask for scheduler %s, which kube-scheduler is not known to serve", checks.Count(g.Past2m, "pod"), checks.Span(g.Oldest), g.Example, g.Key).
 				Saw(pods.Pending, "waits", checks.Span(g.Oldest), checks.Span(customFor), "experience; no public source").
 				Number("pods", float64(g.Past2m)).Mark("custom-scheduler")
 		} else if g.Past30s > 0 {
-			others = fmt.Sprintf("; for scheduler %s, which need not be as quick, %s wait, for up to %s", g.Key, checks.Count(g.Past30s, "pod"), checks.Span(g.Oldest))
+			others += fmt.Sprintf("; for scheduler %s, which need not be as quick, %s wait, for up to %s", g.Key, checks.Count(g.Past30s, "pod"), checks.Span(g.Oldest))
 		}
 	}
 	if !said {
 		p.OK(pods.All, "of %s none waits longer than %s for kube-scheduler's first look%s", checks.Count(c.Total, "pending pod"), checks.Span(ignoredFor), others).
 			Saw(pods.Pending, "ignored", "0", "", "")
 	}
-}
-
-// lockOf says what the leases tell of a scheduler of somebody's own. One that
-// was told to elect by the lock of kube-scheduler waits for it for ever.
-func lockOf(p *checks.Pass, name string) string {
-	h, gap := checks.One(p, leases.Leases)
-	if gap != nil {
-		return ""
-	}
-	for _, l := range h.Leases {
-		if !strings.Contains(l.Name, name) {
-			continue
-		}
-		if l.Fresh(h.At) {
-			return fmt.Sprintf("; %s holds the lease %s and does not look at them", l.Host(), l.ID())
-		}
-		return fmt.Sprintf("; nobody holds the lease %s", l.ID())
-	}
-	return "; no lease has its name: it does not run, elects nobody, or waits for the lock of another"
 }
 
 // ignored reports pods that kube-scheduler should have looked at, if there are

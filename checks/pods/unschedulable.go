@@ -54,6 +54,9 @@ func unschedulable(p *checks.Pass) {
 		return
 	}
 	groups := slices.Concat(c.By(pods.Unschedulable), c.By(pods.Failing))
+	if waiting, held, _ := unclaimed(p, c); held {
+		groups = append(groups, waiting...)
+	}
 	slices.SortStableFunc(groups, func(a, b pods.Group) int { return cmp.Compare(b.Count, a.Count) })
 	var n, past30s, past5m int
 	var oldest time.Duration

@@ -15,9 +15,4 @@ var All = []*checks.Check{
 	AttemptLatency,
 	PodLatency,
 	ActiveBacklog,
-	BackoffQueue,
-	PreemptionStorm,
-	StaleCache,
-	PluginSlow,
-	ClientThrottled,
 }

@@ -15,7 +15,6 @@ var etcdRules = decisions{
 		"etcd-db-growth",
 		"etcd-snapshot-transfer",
 		"etcd-watch-backlog",
-		"etcd-request-too-large",
 		"etcd-open-read-txns",
 		"etcd-clock-drift",
 		"etcd-memory-high",

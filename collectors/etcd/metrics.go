@@ -65,13 +65,13 @@ type Growth struct {
 }
 
 // growth reads a counter. It is false if the last look does not have it.
-func growth(w metrics.Window, family string) (Growth, bool) {
-	total, ok := w.Last.Sum(family)
+func growth(w metrics.Window, family string, match ...metrics.Match) (Growth, bool) {
+	total, ok := w.Last.Sum(family, match...)
 	if !ok {
 		return Growth{}, false
 	}
 	g := Growth{Total: total, Elapsed: w.Elapsed().Seconds(), Uptime: w.Uptime().Seconds()}
-	d, ok := w.Delta(family)
+	d, ok := w.Delta(family, match...)
 	switch {
 	case !ok:
 		g.Why = w.Broken

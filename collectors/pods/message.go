@@ -26,6 +26,7 @@ const (
 	Placement   Kind = "placement"     // other selectors, affinities or spread constraints
 	Volume      Kind = "volume"        // storage
 	Port        Kind = "port"          // a free host port
+	Claim       Kind = "claim"         // the resource claim that the pod names
 	NoNodes     Kind = "no-nodes"      // any node at all
 	Uninitiated Kind = "uninitialized" // the cloud controller manager's work
 	Failed      Kind = "error"         // the scheduler met an error

@@ -23,12 +23,13 @@ type Cause string
 // The causes.
 const (
 	Ignored       Cause = "ignored"       // a scheduler: none has said anything about it; the key is the schedulerName
+	Unclaimed     Cause = "unclaimed"     // who makes the resource claim that it names, or a scheduler: that says nothing before the claim is there; the key is the claim
 	Unschedulable Cause = "unschedulable" // the pod's owner, or who adds nodes; the key is the first reason
 	Failing       Cause = "failing"       // the scheduler, which met an error; the key is the error
 	Preempting    Cause = "preempting"    // nobody: pods of less priority are being evicted for it
 	Gated         Cause = "gated"         // who set the scheduling gate; the key is the gates
 	NotStarted    Cause = "not started"   // the kubelet, which has not acknowledged it; the key is the node
-	Starting      Cause = "starting"      // the kubelet, which is at it; the key is what it says it waits for
+	Starting      Cause = "starting"      // the kubelet, which is at it
 )
 
 // A Group is pods that wait for the same.
@@ -36,8 +37,7 @@ type Group struct {
 	Cause                   Cause
 	Key                     string
 	Count                   int
-	Past30s, Past2m, Past5m int // how many of them have waited that long
-	Past1h                  int
+	Past30s, Past2m, Past5m int           // how many of them have waited that long
 	Oldest                  time.Duration // how long the first of them has waited
 	Example                 string        // namespace/name of that one
 	Nodes                   int           // how many nodes there were to choose from, of an unschedulable one
@@ -73,7 +73,6 @@ func (c Census) Sum(cause Cause) Group {
 		out.Past30s += g.Past30s
 		out.Past2m += g.Past2m
 		out.Past5m += g.Past5m
-		out.Past1h += g.Past1h
 		if g.Oldest >= out.Oldest {
 			out.Oldest, out.Example, out.Key = g.Oldest, g.Example, g.Key
 		}
@@ -153,7 +152,7 @@ func (c *counter) add(p *corev1.Pod) {
 	if d := deployment(p); d != "" && t.Cause == Unschedulable && len(t.Deployments) < maxOwners && !slices.Contains(t.Deployments, d) {
 		t.Deployments = append(t.Deployments, d)
 	}
-	for limit, n := range map[time.Duration]*int{30 * time.Second: &t.Past30s, 2 * time.Minute: &t.Past2m, 5 * time.Minute: &t.Past5m, time.Hour: &t.Past1h} {
+	for limit, n := range map[time.Duration]*int{30 * time.Second: &t.Past30s, 2 * time.Minute: &t.Past2m, 5 * time.Minute: &t.Past5m} {
 		if age > limit {
 			*n++
 		}
@@ -194,9 +193,12 @@ func classify(p *corev1.Pod, now time.Time) (Group, time.Time) {
 		// The start time is the first thing that a kubelet writes of a pod.
 		return Group{Cause: NotStarted, Key: p.Spec.NodeName}, since
 	case p.Spec.NodeName != "":
-		return Group{Cause: Starting, Key: waitingFor(p)}, since
+		return Group{Cause: Starting}, since
 	case len(p.Spec.SchedulingGates) > 0:
 		return Group{Cause: Gated, Key: gates(p)}, created
+	case (said == nil || said.Status == corev1.ConditionUnknown) && schedulerName(p) == corev1.DefaultSchedulerName && len(p.Spec.ResourceClaims) > 0:
+		claim := claim(p)
+		return Group{Cause: Unclaimed, Key: claim, Reasons: []Reason{{Text: "waiting for " + claim, Kind: Claim}}}, created
 	case said == nil || said.Status == corev1.ConditionUnknown:
 		return Group{Cause: Ignored, Key: schedulerName(p)}, created
 	case said.Reason == corev1.PodReasonSchedulingGated:
@@ -229,18 +231,25 @@ func deployment(p *corev1.Pod) string {
 	return ""
 }
 
-// waitingFor is why the first container that waits does: "ImagePullBackOff".
-func waitingFor(p *corev1.Pod) string {
-	for _, st := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
-		if w := st.State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" {
-			return strings.ToValidUTF8(w.Reason[:min(len(w.Reason), maxText)], "")
-		}
-	}
-	return ""
-}
-
 func schedulerName(p *corev1.Pod) string {
 	return cmp.Or(p.Spec.SchedulerName, corev1.DefaultSchedulerName)
+}
+
+// claim names the resource claim that the pod most likely waits for: one that a
+// controller has not made yet, else the first that somebody was to make.
+func claim(p *corev1.Pod) string {
+	for _, c := range p.Spec.ResourceClaims {
+		made := slices.ContainsFunc(p.Status.ResourceClaimStatuses, func(s corev1.PodResourceClaimStatus) bool { return s.Name == c.Name })
+		if t := c.ResourceClaimTemplateName; t != nil && !made {
+			return "a resource claim of template " + *t
+		}
+	}
+	for _, c := range p.Spec.ResourceClaims {
+		if c.ResourceClaimName != nil {
+			return "resource claim " + *c.ResourceClaimName
+		}
+	}
+	return "its resource claims"
 }
 
 // written is when the pod was last written, or now if it does not say.

@@ -25,16 +25,21 @@ type verdict struct {
 // TestRecordings judges real clusters again, well and broken, that lab matrix
 // has recorded: the first problem is the cause, and nothing stands beside it.
 func TestRecordings(t *testing.T) {
-	expectations, err := filepath.Glob("testdata/recordings/*.json")
-	if err != nil {
-		t.Fatal(err)
+	var expectations []string
+	// Those of other lines of Kubernetes are in folders of their own.
+	for _, pattern := range []string{"testdata/recordings/*.json", "testdata/recordings/*/*.json"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expectations = append(expectations, files...)
 	}
 	if len(expectations) == 0 {
 		t.Error("there are no recordings")
 	}
 	for _, file := range expectations {
 		name := strings.TrimSuffix(file, ".json")
-		t.Run(filepath.Base(name), func(t *testing.T) {
+		t.Run(strings.TrimPrefix(name, "testdata/recordings/"), func(t *testing.T) {
 			t.Parallel()
 			text, err := os.ReadFile(file)
 			if err != nil {

@@ -54,6 +54,16 @@ func shares(prefix string) Predicate {
 	}
 }
 
+// failsToRead fires for calls to etcd that fail, of which most read.
+func failsToRead(_, e checks.Finding, _ View) Strength {
+	for _, m := range e.Marks {
+		if strings.HasPrefix(m, "operation=list") || strings.HasPrefix(m, "operation=get") {
+			return CoOccurrence
+		}
+	}
+	return No
+}
+
 // hasMark fires where the effect carries the mark.
 func hasMark(m string) Predicate {
 	return func(_, e checks.Finding, _ View) Strength {
@@ -817,24 +827,6 @@ func controllersRefused(c, _ checks.Finding, _ View) Strength {
 // metricsAPI fires where the API that is not there is one of metrics.
 func metricsAPI(c, e checks.Finding, _ View) Strength {
 	if !e.Marked("lag") && slices.ContainsFunc(c.Marks, func(m string) bool { return strings.Contains(m, "metrics.k8s.io") }) {
-		return CoOccurrence
-	}
-	return No
-}
-
-// nothingHeard fires for nodes of which nothing is heard: one that says itself
-// that it is not ready is not given up.
-func nothingHeard(c, _ checks.Finding, _ View) Strength {
-	if c.Check == "nodes-mass-notready" || c.Marked("silent") {
-		return CoOccurrence
-	}
-	return No
-}
-
-// asManyStale fires where at least as many API servers are in trouble as do not
-// renew their lease.
-func asManyStale(c, e checks.Finding, all View) Strength {
-	if float64(all.count(c.Check)) >= e.Number("missing") {
 		return CoOccurrence
 	}
 	return No

@@ -22,7 +22,7 @@ type target struct {
 	ldflags string
 }
 
-// Ensure builds what is missing of v and returns where all of it is. lab is the
+// Ensure builds what is missing of v, one of Sets, and returns where all of it is. lab is the
 // folder of the lab module: it holds the go.mod files that pin the versions.
 // The first build takes some minutes, later ones nothing.
 func Ensure(ctx context.Context, lab string, v Versions, progress io.Writer) (Binaries, error) {
@@ -34,9 +34,6 @@ func Ensure(ctx context.Context, lab string, v Versions, progress io.Writer) (Bi
 	for _, t := range targets(bins, v) {
 		if _, err := os.Stat(t.out); err == nil {
 			continue
-		}
-		if v != Default {
-			return bins, fmt.Errorf("build %s: lab/go.mod pins %+v, not %+v", filepath.Base(t.out), Default, v)
 		}
 		start := time.Now()
 		fmt.Fprintf(progress, "building %s\n", filepath.Base(t.out))
@@ -52,14 +49,31 @@ func targets(b Binaries, v Versions) []target {
 	const strip = "-s -w"
 	kubernetes := strip + stampKubernetes(v.Kubernetes)
 	return []target{
-		{b.Etcd, "go.etcd.io/etcd/server/v3", ".", strip},
-		{b.Etcdctl, "go.etcd.io/etcd/etcdctl/v3", ".", strip},
-		{b.APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", ".", kubernetes},
-		{b.ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", ".", kubernetes},
-		{b.Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", ".", kubernetes},
+		{b.Etcd, "go.etcd.io/etcd/server/v3", etcdModule(v.Etcd), strip},
+		{b.Etcdctl, "go.etcd.io/etcd/etcdctl/v3", etcdModule(v.Etcd), strip},
+		{b.APIServer, "k8s.io/kubernetes/cmd/kube-apiserver", kubernetesModule(v.Kubernetes), kubernetes},
+		{b.ControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", kubernetesModule(v.Kubernetes), kubernetes},
+		{b.Scheduler, "k8s.io/kubernetes/cmd/kube-scheduler", kubernetesModule(v.Kubernetes), kubernetes},
 		{b.Kwok, "sigs.k8s.io/kwok/cmd/kwok", "kwok", strip},
-		{b.OldEtcd, "go.etcd.io/etcd/server/v3", "oldetcd", strip},
+		{b.OldEtcd, "go.etcd.io/etcd/server/v3", etcdModule(v.OldEtcd), strip},
 	}
+}
+
+// kubernetesModule is the folder of the module that requires that version. The
+// lab's own is the default's; a module can require one version only.
+func kubernetesModule(version string) string {
+	if version == Default.Kubernetes {
+		return "."
+	}
+	return "kubernetes-" + minor(version)
+}
+
+// etcdModule is kubernetesModule for etcd.
+func etcdModule(version string) string {
+	if version == Default.Etcd {
+		return "."
+	}
+	return "etcd-" + minor(version)
 }
 
 // stampKubernetes sets the version a Kubernetes program reports. Built from a

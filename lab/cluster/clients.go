@@ -21,9 +21,13 @@ type Clients struct {
 	Kubeconfig string
 	Path       string // with its query
 	Body       string // JSON, to be posted; without one they read
+	Pad        int    // bytes that stand in the place of Padding in the body
 	Count      int    // how many ask at a time
 	Pause      time.Duration
 }
+
+// Padding is the place for Pad in a body that is too large to be told.
+const Padding = "{pad}"
 
 // maxClients bounds what a fault may ask for.
 const maxClients = 32
@@ -36,6 +40,7 @@ func (c *Clients) run(ctx context.Context) error {
 	if err := private(config.Host); err != nil {
 		return err
 	}
+	body := strings.Replace(c.Body, Padding, strings.Repeat("#", c.Pad), 1)
 	var wg sync.WaitGroup
 	for range min(c.Count, maxClients) {
 		config := rest.CopyConfig(config)
@@ -48,7 +53,7 @@ func (c *Clients) run(ctx context.Context) error {
 		}
 		wg.Go(func() {
 			for ctx.Err() == nil {
-				ask(ctx, client, strings.TrimSuffix(config.Host, "/")+c.Path, c.Body)
+				ask(ctx, client, strings.TrimSuffix(config.Host, "/")+c.Path, body)
 				select {
 				case <-ctx.Done():
 				case <-time.After(c.Pause):

@@ -63,7 +63,7 @@ func (c Component) Command() []string {
 	var flags []flag
 	switch c.Kind {
 	case Etcd:
-		flags = c.opts.etcdFlags(c.Node)
+		flags = c.etcdFlags()
 	case APIServer:
 		flags = c.opts.apiServerFlags(c.Node)
 	case ControllerManager:
@@ -101,6 +101,14 @@ func (c Component) Spec(bins build.Binaries) supervise.Spec {
 // old says whether it is a member of the previous version of etcd.
 func (c Component) old() bool {
 	return c.Kind == Etcd && c.Node >= c.opts.EtcdMembers-c.opts.OldEtcd && c.Node < c.opts.EtcdMembers
+}
+
+// etcdVersion is that of the member.
+func (c Component) etcdVersion() string {
+	if c.old() {
+		return c.opts.Versions().OldEtcd
+	}
+	return c.opts.Versions().Etcd
 }
 
 // probe is where a kubelet asks whether the component is ready: kubeadm's
@@ -158,7 +166,8 @@ func flagsOf(pairs ...string) []flag {
 	return flags
 }
 
-func (o Options) etcdFlags(i int) []flag {
+func (c Component) etcdFlags() []flag {
+	o, i := c.opts, c.Node
 	ip, pki := o.NodeIP(i), filepath.Join(o.PKI(i), "etcd")
 	var initial []string
 	for j := range o.EtcdMembers {
@@ -166,6 +175,11 @@ func (o Options) etcdFlags(i int) []flag {
 	}
 	client := fmt.Sprintf("https://%s:%d", ip, etcdClientPort)
 	peer := fmt.Sprintf("https://%s:%d", ip, etcdPeerPort)
+	// As kubeadm does: these were called experimental before 3.6.
+	corruptCheck, progress := flag{"feature-gates", "InitialCorruptCheck=true"}, "watch-progress-notify-interval"
+	if strings.HasPrefix(c.etcdVersion(), "v3.5.") {
+		corruptCheck, progress = flag{"experimental-initial-corrupt-check", "true"}, "experimental-watch-progress-notify-interval"
+	}
 	return flagsOf(
 		"name", o.NodeName(i),
 		"listen-client-urls", fmt.Sprintf("https://127.0.0.1:%d,%s", etcdClientPort, client),
@@ -183,8 +197,8 @@ func (o Options) etcdFlags(i int) []flag {
 		"peer-client-cert-auth", "true",
 		"snapshot-count", "10000",
 		"listen-metrics-urls", fmt.Sprintf("http://127.0.0.1:%d", etcdMetricsPort),
-		"feature-gates", "InitialCorruptCheck=true",
-		"watch-progress-notify-interval", "5s",
+		corruptCheck.name, corruptCheck.value,
+		progress, "5s",
 		"initial-cluster", strings.Join(initial, ","),
 	)
 }

@@ -32,7 +32,7 @@ func Open(dir string) (*Lab, error) {
 	}
 	return &Lab{
 		Options:    opts,
-		Binaries:   build.Paths(cache, build.Default),
+		Binaries:   build.Paths(cache, opts.Versions()),
 		Supervisor: supervise.NewClient(opts.socket()),
 	}, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/ktriage/ktriage/lab/build"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,14 +15,14 @@ import (
 func (o Options) createNodes(ctx context.Context, client kubernetes.Interface) error {
 	var nodes []*corev1.Node
 	for i := range o.ControlPlanes {
-		node := newNode(o.NodeName(i), o.NodeIP(i), "4", "8Gi")
+		node := newNode(o.NodeName(i), o.NodeIP(i), "4", "8Gi", o.Versions().Kubernetes)
 		node.Labels[controlPlaneLabel] = ""
 		node.Labels["node.kubernetes.io/exclude-from-external-load-balancers"] = ""
 		node.Spec.Taints = []corev1.Taint{{Key: controlPlaneLabel, Effect: corev1.TaintEffectNoSchedule}}
 		nodes = append(nodes, node)
 	}
 	for i := range o.Workers {
-		nodes = append(nodes, newNode(o.WorkerName(i), o.WorkerIP(i), WorkerCPU, "32Gi"))
+		nodes = append(nodes, newNode(o.WorkerName(i), o.WorkerIP(i), WorkerCPU, "32Gi", o.Versions().Kubernetes))
 	}
 	var (
 		wg   sync.WaitGroup
@@ -47,7 +46,7 @@ func (o Options) createNodes(ctx context.Context, client kubernetes.Interface) e
 // WorkerCPU is what each worker has: a pod that asks for more fits nowhere.
 const WorkerCPU = "8"
 
-func newNode(name, ip, cpu, memory string) *corev1.Node {
+func newNode(name, ip, cpu, memory, version string) *corev1.Node {
 	size := corev1.ResourceList{
 		corev1.ResourceCPU:              resource.MustParse(cpu),
 		corev1.ResourceMemory:           resource.MustParse(memory),
@@ -72,8 +71,8 @@ func newNode(name, ip, cpu, memory string) *corev1.Node {
 			},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: kubeletPort}},
 			NodeInfo: corev1.NodeSystemInfo{
-				KubeletVersion:          build.Default.Kubernetes,
-				KubeProxyVersion:        build.Default.Kubernetes,
+				KubeletVersion:          version,
+				KubeProxyVersion:        version,
 				ContainerRuntimeVersion: "containerd://2.1.4",
 				KernelVersion:           "6.12.0",
 				OSImage:                 "Debian GNU/Linux 13 (trixie)",

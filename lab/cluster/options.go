@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/ktriage/ktriage/lab/build"
 )
 
 // DirEnv names the folder a lab runs in, for those who want another one than
@@ -24,6 +26,9 @@ type Options struct {
 	// Index tells labs on one machine apart: it is in the names of their
 	// networks and in their addresses. Up takes the next free one.
 	Index int
+
+	// Kubernetes is the line of Kubernetes, such as 1.34; empty means the default.
+	Kubernetes string
 
 	ControlPlanes      int
 	EtcdMembers        int
@@ -69,6 +74,15 @@ func (o *Options) SetArg(kind Kind, name, value string) {
 	o.ExtraArgs = args
 }
 
+// Versions are those of the lab's programs.
+func (o Options) Versions() build.Versions {
+	v, err := build.Find(o.Kubernetes)
+	if err != nil {
+		return build.Versions{Kubernetes: o.Kubernetes} // validate refuses it
+	}
+	return v
+}
+
 // maxIndex keeps the labs' networks (10.77 and up) away from the services'
 // range (10.96).
 const maxIndex = 9
@@ -111,6 +125,9 @@ func (o Options) withDefaults() Options {
 func (o Options) validate() error {
 	if !filepath.IsAbs(o.Dir) {
 		return fmt.Errorf("lab folder %q is not an absolute path", o.Dir)
+	}
+	if _, err := build.Find(o.Kubernetes); err != nil {
+		return err
 	}
 	if o.Index < 0 || o.Index > maxIndex {
 		return fmt.Errorf("lab index %d is not between 0 and %d", o.Index, maxIndex)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/ktriage/ktriage/lab/build"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,13 +84,10 @@ func (c Component) StaticPod(node types.UID) *corev1.Pod {
 
 func (c Component) image() string {
 	const repository = "registry.k8s.io/"
-	if c.old() {
-		return repository + "etcd:" + build.Default.OldEtcd[1:] + "-0"
-	}
 	if c.Kind == Etcd {
-		return repository + "etcd:" + build.Default.Etcd[1:] + "-0"
+		return repository + "etcd:" + c.etcdVersion()[1:] + "-0"
 	}
-	return repository + string(c.Kind) + ":" + build.Default.Kubernetes
+	return repository + string(c.Kind) + ":" + c.opts.Versions().Kubernetes
 }
 
 // cpu is what kubeadm requests for the component.

@@ -47,7 +47,7 @@ func Supervise(ctx context.Context, dir string) error {
 	served := make(chan error, 1)
 	go func() { served <- supervise.Serve(ctx, opts.socket(), supervise.Handler(procs, s.get, stop)) }()
 
-	b := &boot{opts: opts, bins: build.Paths(cache, build.Default), procs: procs, phase: s.phase}
+	b := &boot{opts: opts, bins: build.Paths(cache, opts.Versions()), procs: procs, phase: s.phase}
 	start := time.Now()
 	if err := b.run(ctx); err != nil && ctx.Err() == nil {
 		log.Print(err)

@@ -32,7 +32,7 @@ func Up(ctx context.Context, opts Options, supervisor []string, progress io.Writ
 	if err := Down(ctx, opts.Dir); err != nil {
 		return nil, err
 	}
-	if err := needs(); err != nil {
+	if err := opts.needs(); err != nil {
 		return nil, err
 	}
 	for opts.Network().InUse() {
@@ -50,8 +50,8 @@ func Up(ctx context.Context, opts Options, supervisor []string, progress io.Writ
 	return lab, follow(ctx, lab, progress)
 }
 
-// needs says what this machine lacks to run a lab.
-func needs() error {
+// needs says what this machine lacks to run the lab.
+func (o Options) needs() error {
 	if os.Geteuid() != 0 {
 		return errors.New("a lab needs root: it makes network namespaces")
 	}
@@ -64,8 +64,8 @@ func needs() error {
 	if err != nil {
 		return err
 	}
-	if missing := build.Paths(cache, build.Default).Missing(); len(missing) > 0 {
-		return fmt.Errorf("%s is not built: run the lab's build command", missing[0])
+	if missing := build.Paths(cache, o.Versions()).Missing(); len(missing) > 0 {
+		return fmt.Errorf("%s is not built: run lab build --kubernetes %s", missing[0], o.Versions().Line())
 	}
 	return nil
 }

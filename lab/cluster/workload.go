@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ktriage/ktriage/lab/build"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -138,5 +137,5 @@ networking:
   dnsDomain: cluster.local
   podSubnet: %s
   serviceSubnet: %s
-`, o.APIServerURL(0)[len("https://"):], build.Default.Kubernetes, podCIDR, serviceCIDR)
+`, o.APIServerURL(0)[len("https://"):], o.Versions().Kubernetes, podCIDR, serviceCIDR)
 }

@@ -145,7 +145,7 @@ func up(ctx context.Context, opts cluster.Options) (*cluster.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := build.Ensure(ctx, module, build.Default, os.Stderr); err != nil {
+	if _, err := build.Ensure(ctx, module, opts.Versions(), os.Stderr); err != nil {
 		return nil, err
 	}
 	self, err := os.Executable()

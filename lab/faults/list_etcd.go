@@ -5,6 +5,8 @@ package faults
 func etcdFaults() []Fault {
 	return []Fault{
 		eventFlood,
+		runawayCustomResource,
+		bigObjects,
 		etcdUnstartedMember,
 		etcdMemberFrozen,
 		etcdLeaderFrozen,

@@ -5,7 +5,9 @@ package faults
 func Shapes() []Fault {
 	return []Fault{
 		fresh,
+		idleForLong,
 		pendingGated,
+		pendingPreemption,
 		midRollout,
 		busy,
 		justRestarted,

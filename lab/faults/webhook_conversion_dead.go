@@ -10,7 +10,6 @@ import (
 )
 
 const (
-	crdPath    = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 	widgets    = "widgets.example.com"
 	widgetsV1  = "/apis/example.com/v1/namespaces/" + cluster.WorkloadNamespace + "/widgets"
 	widgetsV2  = "/apis/example.com/v2/widgets"

@@ -23,15 +23,20 @@ func Markdown(results []Result, v build.Versions) string {
 			right++
 		}
 	}
-	fmt.Fprintf(&b, `# The fault matrix
+	title, command := "The fault matrix", "make matrix"
+	if v != build.Default {
+		title += " on Kubernetes " + v.Line()
+		command += " KUBERNETES=" + v.Line()
+	}
+	fmt.Fprintf(&b, `# %s
 
 What ktriage says first of each fault, tried on a real control plane (Kubernetes %s, etcd %s, kwok %s for the
-kubelets). Written by `+"`make matrix`"+`; the faults are in [lab/faults](../lab/faults).
+kubelets). Written by `+"`%s`"+`; the faults are in [lab/faults](../lab/faults).
 
 The cause comes first, with nothing beside it that is not a cause of its own, in %d of %d faults. Nothing is found in
 %d of %d healthy clusters.
 
-`, v.Kubernetes, v.Etcd, v.Kwok, right, len(results)-shapes, quiet, shapes)
+`, title, v.Kubernetes, v.Etcd, v.Kwok, command, right, len(results)-shapes, quiet, shapes)
 	b.WriteString("| fault | what is broken | first problem | folded beneath | verdict |\n|---|---|---|---|---|\n")
 	for _, r := range results {
 		if !r.Fault.Healthy() {

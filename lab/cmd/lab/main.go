@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-const usage = `usage: lab build | up [OPTION...] | status | env | fault [NAME] | heal | matrix [OPTION...] | down
+const usage = `usage: lab build [OPTION...] | up [OPTION...] | status | env | fault [NAME] | heal | matrix [OPTION...] | down
 
-  build   build the programs of the control plane, once
+  build   build the programs of the control plane, once (-kubernetes 1.34: an older line)
   up      start a lab and wait until it is healthy (up -h lists its options)
   status  show its processes
   env     print what a shell needs to use it: eval "$(lab env)"

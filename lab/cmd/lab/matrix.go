@@ -27,6 +27,8 @@ func matrixCommand(ctx context.Context, args []string) error {
 	from := flags.String("from", "", "judge the recordings in this folder again, without a lab")
 	slow := flags.Bool("slow", false, "try also what needs many minutes to show")
 	verbose := flags.Bool("v", false, "show every report whole")
+	var line string
+	kubernetesVar(flags, &line)
 	if err := flags.Parse(args); err != nil {
 		return fmt.Errorf("%w: %w", errUsage, err)
 	}
@@ -38,7 +40,12 @@ func matrixCommand(ctx context.Context, args []string) error {
 	if ktriage == "" {
 		return fmt.Errorf("%s does not name the ktriage to try", ktriageEnv)
 	}
+	versions, err := build.Find(line)
+	if err != nil {
+		return err
+	}
 	if *record != "" {
+		*record = recordings(*record, versions)
 		if err := os.MkdirAll(*record, 0o755); err != nil {
 			return err
 		}
@@ -59,7 +66,7 @@ func matrixCommand(ctx context.Context, args []string) error {
 	}
 	config := matrix.Config{
 		Ktriage: ktriage,
-		Base:    cluster.Options{Dir: dir},
+		Base:    cluster.Options{Dir: dir, Kubernetes: line},
 		Up: func(ctx context.Context, o cluster.Options) (*cluster.Lab, error) {
 			return cluster.Up(ctx, o, []string{self, "supervise"}, os.Stderr)
 		},
@@ -69,12 +76,12 @@ func matrixCommand(ctx context.Context, args []string) error {
 	}
 	var results []matrix.Result
 	if *from != "" {
-		results = matrix.Rejudge(ctx, config, *from, list)
+		results = matrix.Rejudge(ctx, config, recordings(*from, versions), list)
 	} else {
 		results = matrix.Run(ctx, config, list)
 	}
 	if *out != "" {
-		if err := os.WriteFile(*out, []byte(matrix.Markdown(results, build.Default)), 0o644); err != nil {
+		if err := os.WriteFile(*out, []byte(matrix.Markdown(results, versions)), 0o644); err != nil {
 			return err
 		}
 	}
@@ -94,6 +101,15 @@ func matrixCommand(ctx context.Context, args []string) error {
 		return fmt.Errorf("%d of %d are wrong", wrong, len(results))
 	}
 	return nil
+}
+
+// recordings is where those of a set of versions are kept below dir: a run on
+// another line of Kubernetes leaves the default's as they are.
+func recordings(dir string, v build.Versions) string {
+	if v == build.Default {
+		return dir
+	}
+	return filepath.Join(dir, v.Line())
 }
 
 // matrixDir is where the matrix has its labs, one at a time: the folder that is

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ktriage/ktriage/lab/build"
 	"github.com/ktriage/ktriage/lab/cluster"
 	"github.com/ktriage/ktriage/lab/faults"
 )
@@ -19,6 +20,7 @@ func parseOptions(args []string) (cluster.Options, error) {
 	} {
 		flags.IntVar(field, name, 0, "how many; 0 is the default")
 	}
+	kubernetesVar(flags, &o.Kubernetes)
 	flags.BoolVar(&o.StackedEtcd, "stacked-etcd", false, "let each API server talk to its own node's etcd member only")
 	flags.IntVar(&o.OldEtcd, "old-etcd", 0, "how many etcd members, the last ones, run the previous minor version")
 	flags.BoolVar(&o.PeerRelays, "peer-relays", false, "let etcd members speak to each other through relays that can be slow")
@@ -55,4 +57,13 @@ func parseOptions(args []string) (cluster.Options, error) {
 		o = f.Options(o)
 	}
 	return o, nil
+}
+
+// kubernetesVar lets a command take the line of Kubernetes.
+func kubernetesVar(flags *flag.FlagSet, line *string) {
+	flags.Func("kubernetes", "line of Kubernetes, such as 1.34, with the etcd of its time; empty is the default, "+build.Default.Line(), func(s string) error {
+		*line = s
+		_, err := build.Find(s)
+		return err
+	})
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"text/tabwriter"
@@ -11,12 +12,22 @@ import (
 	"github.com/ktriage/ktriage/lab/cluster"
 )
 
-func buildCommand(ctx context.Context, _ []string) error {
+func buildCommand(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("build", flag.ContinueOnError)
+	var line string
+	kubernetesVar(flags, &line)
+	if err := flags.Parse(args); err != nil {
+		return fmt.Errorf("%w: %w", errUsage, err)
+	}
+	versions, err := build.Find(line)
+	if err != nil {
+		return err
+	}
 	dir, err := build.ModuleDir(ctx)
 	if err != nil {
 		return err
 	}
-	bins, err := build.Ensure(ctx, dir, build.Default, os.Stderr)
+	bins, err := build.Ensure(ctx, dir, versions, os.Stderr)
 	if err != nil {
 		return err
 	}
