@@ -18,6 +18,8 @@ const (
 	List   Verb = "list"   // Kubernetes objects, page by page
 	Scrape Verb = "scrape" // Prometheus text, cut to the wanted families as it streams in
 	Call   Verb = "call"   // a remote procedure; the body is its response as JSON
+	Greet  Verb = "greet"  // TLS is agreed on and nothing sent; the body is the certificates that the server showed, as PEM
+	Review Verb = "review" // may this run's user do that? A SelfSubjectAccessReview, which is created and read at once and kept by nobody
 )
 
 // A Sample says which of a run's two looks a request belongs to.
@@ -41,6 +43,7 @@ const (
 //	pod+https://kube-system/kube-scheduler-a:10259/  a port of a pod, by port-forward or, on its node, directly
 //	pod+http://kube-system/etcd-a:2381/metrics
 //	etcd://10.0.0.1:2379/maintenance/status          etcd's gRPC API; /metrics and /health of its client port
+//	tls://10.0.0.1:10250                             a port, to Greet
 //	config:/etcd                                     what this run was given: flags, environment, usual places
 type Request struct {
 	Verb   Verb
@@ -93,6 +96,9 @@ type Cert struct {
 	NotBefore time.Time `json:"notBefore"`
 	NotAfter  time.Time `json:"notAfter"`
 	DNSNames  []string  `json:"dnsNames,omitempty"`
+	IPs       []string  `json:"ips,omitempty"`
+	Serial    string    `json:"serial,omitempty"` // hexadecimal
+	CA        bool      `json:"ca,omitempty"`     // it may sign others
 }
 
 // A Source answers requests and changes nothing. A live cluster, a recording,

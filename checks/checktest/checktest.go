@@ -83,6 +83,11 @@ func one(t *testing.T, file string, c *checks.Check) []string {
 		}
 	}
 	archives = append(archives, a)
+	for n, x := range archives {
+		if archives[n], err = expand(x); err != nil {
+			t.Fatal(err)
+		}
+	}
 	got := Judge(capture.NewScript(Now, Window, archives...), c)
 	i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == "want" })
 	if i < 0 {

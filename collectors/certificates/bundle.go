@@ -16,6 +16,7 @@ type Bundle struct {
 	From   time.Time // when the last of them becomes valid
 	Until  time.Time // when the last of them ends: before, something is trusted
 	Broken string    // why it cannot be read; empty if it can
+	PEM    string    // the certificates themselves
 }
 
 // Empty reports that there is nothing in it: what is trusted is then up to
@@ -29,7 +30,7 @@ func (b Bundle) Expired(now time.Time) bool { return b.Certs > 0 && now.After(b.
 // they are by those who use such bundles.
 func ReadBundle(data []byte) Bundle {
 	var b Bundle
-	blocks := 0
+	blocks, all := 0, data
 	for len(data) > 0 && blocks < maxCerts {
 		var block *pem.Block
 		if block, data = pem.Decode(data); block == nil {
@@ -53,10 +54,24 @@ func ReadBundle(data []byte) Bundle {
 	}
 	switch {
 	case b.Certs > 0:
+		b.PEM = string(all)
 	case blocks > 0:
 		b.Broken = "it holds no certificate"
 	case len(data) > 0:
 		b.Broken = "it is not PEM"
 	}
 	return b
+}
+
+// Vouches tells whether the bundle vouches, at a time, for a server of that name
+// which showed the chain, as the API server would find: an error of crypto/x509
+// says why not.
+func (b Bundle) Vouches(chain Chain, name string, at time.Time) error {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	roots.AppendCertsFromPEM([]byte(b.PEM))
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	_, err := chain[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between, DNSName: name, CurrentTime: at})
+	return err
 }

@@ -22,6 +22,10 @@ type Access struct {
 
 	ClientUntil time.Time `json:"clientUntil"` // the end of the client certificate; zero without one
 	CAUntil     time.Time `json:"caUntil"`     // of the last certificate of the CA; zero without one
+	TokenUntil  time.Time `json:"tokenUntil"`  // the end of the token; zero without one that says so
+
+	Client *collectors.Cert  `json:"client"` // the client certificate; nil without one, or in a recording of before
+	CA     []collectors.Cert `json:"ca"`     // what the kubeconfig trusts
 }
 
 // HowReached is the kubeconfig's account of the cluster.

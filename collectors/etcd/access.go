@@ -23,6 +23,9 @@ type Access struct {
 	Credentials     bool     `json:"credentials"`     // whether there is a client certificate
 	CredentialsFrom string   `json:"credentialsFrom"` // where it was found
 	Tried           []string `json:"tried"`           // where it was looked for
+
+	Client *collectors.Cert  `json:"client"` // the client certificate; nil without one, or in a recording of before
+	CA     []collectors.Cert `json:"ca"`     // what it is told to trust
 }
 
 // HowReached tells which endpoints and credentials the run has for etcd. The

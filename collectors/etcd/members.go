@@ -21,6 +21,7 @@ type Member struct {
 	Started bool     // it has told the cluster its name
 	Learner bool     // it has no vote
 	Client  string   // host:port for clients; empty if it never started
+	Peer    string   // host:port for other members; empty if it is not known
 	Pod     string   // namespace/name of its pod; empty if none is known
 	Waiting string   // why its container does not run: "CrashLoopBackOff"
 	Ready   bool     // its pod is ready; false where no pod is known
@@ -94,6 +95,11 @@ func fromList(l listing, pods []cluster.Instance, nodes cluster.Nodes) Membershi
 		for _, u := range x.ClientURLs {
 			if o.Client == "" || usable(u) && !usable(o.Client) {
 				o.Client = hostPort(u)
+			}
+		}
+		for _, u := range x.PeerURLs {
+			if o.Peer == "" && usable(u) {
+				o.Peer = hostPort(u)
 			}
 		}
 		var hosts []string
@@ -179,6 +185,11 @@ func (m *Membership) tellApart() {
 func (m *Member) setPod(p cluster.Instance) {
 	m.Node, m.Pod = cmp.Or(p.Node, m.Node), p.Namespace+"/"+p.Pod
 	m.Waiting, m.Ready = p.Waiting, p.Ready
+	for u := range strings.SplitSeq(p.Flag("initial-advertise-peer-urls", ""), ",") {
+		if m.Peer == "" && usable(u) {
+			m.Peer = hostPort(u)
+		}
+	}
 	for u := range strings.SplitSeq(p.Flag("listen-metrics-urls", ""), ",") {
 		scheme, rest, ok := strings.Cut(u, "://")
 		port := rest[strings.LastIndex(rest, ":")+1:]

@@ -42,7 +42,7 @@ func TestMembersFromTheListAndThePods(t *testing.T) {
 			[]cluster.Instance{pod("cp-1", "10.0.0.11", nil)},
 			cluster.Nodes{},
 			[]Member{{
-				Name: "cp-1", ID: 1, Node: "cp-1", Listed: true, Started: true, Client: "10.0.0.11:2379", Pod: "kube-system/etcd-cp-1", Ready: true,
+				Name: "cp-1", ID: 1, Node: "cp-1", Listed: true, Started: true, Client: "10.0.0.11:2379", Peer: "10.0.0.11:2380", Pod: "kube-system/etcd-cp-1", Ready: true,
 				Metrics: []string{"pod+http://cp-1@kube-system/etcd-cp-1:2381", "etcd://10.0.0.11:2379"},
 			}},
 		},
@@ -52,7 +52,7 @@ func TestMembersFromTheListAndThePods(t *testing.T) {
 			[]cluster.Instance{pod("cp-1", "10.0.0.11", map[string]string{"name": "$(ETCD_NAME)"})},
 			cluster.Nodes{},
 			[]Member{{
-				Name: "infra0", ID: 1, Node: "cp-1", Listed: true, Started: true, Client: "10.0.0.11:2379", Pod: "kube-system/etcd-cp-1", Ready: true,
+				Name: "infra0", ID: 1, Node: "cp-1", Listed: true, Started: true, Client: "10.0.0.11:2379", Peer: "10.0.0.11:2380", Pod: "kube-system/etcd-cp-1", Ready: true,
 				Metrics: []string{"pod+http://cp-1@kube-system/etcd-cp-1:2381", "etcd://10.0.0.11:2379"},
 			}},
 		},
@@ -60,19 +60,19 @@ func TestMembersFromTheListAndThePods(t *testing.T) {
 			"a member that never started has its peer's address for a name, and no client URL",
 			`{"members":[{"ID":9,"name":"","peerURLs":["https://10.0.0.14:2380"]}]}`,
 			nil, cluster.Nodes{Addresses: map[string]string{"10.0.0.14": "cp-4"}},
-			[]Member{{Name: "10.0.0.14:2380", ID: 9, Node: "cp-4", Listed: true}},
+			[]Member{{Name: "10.0.0.14:2380", ID: 9, Node: "cp-4", Listed: true, Peer: "10.0.0.14:2380"}},
 		},
 		{
 			"a learner is a member without a vote",
 			`{"members":[{"ID":3,"name":"cp-3","isLearner":true,"peerURLs":["https://10.0.0.13:2380"],"clientURLs":["https://10.0.0.13:2379"]}]}`,
 			nil, cluster.Nodes{},
-			[]Member{{Name: "cp-3", ID: 3, Listed: true, Started: true, Learner: true, Client: "10.0.0.13:2379", Metrics: []string{"etcd://10.0.0.13:2379"}}},
+			[]Member{{Name: "cp-3", ID: 3, Listed: true, Started: true, Learner: true, Client: "10.0.0.13:2379", Peer: "10.0.0.13:2380", Metrics: []string{"etcd://10.0.0.13:2379"}}},
 		},
 		{
 			"external etcd without pods is asked at its client URLs, the first that is not loopback",
 			`{"members":[{"ID":1,"name":"etcd1","peerURLs":["https://etcd1.example:2380"],"clientURLs":["https://127.0.0.1:2379","https://etcd1.example:2379"]}]}`,
 			nil, cluster.Nodes{},
-			[]Member{{Name: "etcd1", ID: 1, Listed: true, Started: true, Client: "etcd1.example:2379", Metrics: []string{"etcd://etcd1.example:2379"}}},
+			[]Member{{Name: "etcd1", ID: 1, Listed: true, Started: true, Client: "etcd1.example:2379", Peer: "etcd1.example:2380", Metrics: []string{"etcd://etcd1.example:2379"}}},
 		},
 		{
 			"IPv6 addresses keep their brackets, and are the same however they are written",
@@ -80,7 +80,7 @@ func TestMembersFromTheListAndThePods(t *testing.T) {
 			[]cluster.Instance{pod("cp-1", "fd00::11", map[string]string{"name": "other"})},
 			cluster.Nodes{},
 			[]Member{{
-				Name: "x", ID: 1, Node: "cp-1", Listed: true, Started: true, Client: "[fd00:0:0::11]:2379", Pod: "kube-system/etcd-cp-1", Ready: true,
+				Name: "x", ID: 1, Node: "cp-1", Listed: true, Started: true, Client: "[fd00:0:0::11]:2379", Peer: "[fd00:0:0::11]:2380", Pod: "kube-system/etcd-cp-1", Ready: true,
 				Metrics: []string{"pod+http://cp-1@kube-system/etcd-cp-1:2381", "etcd://[fd00:0:0::11]:2379"},
 			}},
 		},

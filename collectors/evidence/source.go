@@ -46,6 +46,8 @@ func (e *Evidence) Fetch(ctx context.Context, q collectors.Request) (*collectors
 func (e *Evidence) answer(v collectors.Verb, u string) (*collectors.Reply, *collectors.Gap) {
 	scheme, rest, _ := strings.Cut(u, ":")
 	switch {
+	case v == collectors.Greet || v == collectors.Review:
+		return nil, collectors.Gapf(collectors.NotAsked, "%s: no evidence shows what a server answers to this", u)
 	case scheme == "config":
 		return e.config(rest)
 	case scheme == "log":

@@ -2,41 +2,75 @@ package live
 
 import (
 	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
 	"encoding/pem"
-	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/ktriage/ktriage/collectors"
+	certs "github.com/ktriage/ktriage/collectors/certificates"
 )
 
 // certOf is what is told of a certificate.
 func certOf(c *x509.Certificate) *collectors.Cert {
-	return &collectors.Cert{
-		Subject: c.Subject.String(), Issuer: c.Issuer.String(),
-		NotBefore: c.NotBefore.UTC(), NotAfter: c.NotAfter.UTC(), DNSNames: slices.Clone(c.DNSNames),
-	}
+	out := certs.Of(c)
+	return &out
 }
 
-// validity is until when the kubeconfig's client certificate, and the last of
-// its CA's, are valid; nil for what it does not hold or what cannot be read.
-func validity(config *rest.Config) (client, ca *time.Time) {
+// tell says what the kubeconfig's client certificate, its CA and its token say of
+// themselves; nothing of what it does not hold or what cannot be read.
+func (g *given) tell(config *rest.Config) {
 	c := rest.CopyConfig(config)
 	if rest.LoadTLSFiles(c) != nil { // whoever connects will say so
-		return nil, nil
+		return
 	}
 	if cs := certificates(c.CertData); len(cs) > 0 {
-		client = &cs[0].NotAfter // what follows the first are its issuers
+		g.Client, g.ClientUntil = certOf(cs[0]), &cs[0].NotAfter // what follows the first are its issuers
+		g.Client.Subject = "" // as whom we are known is nobody's business
 	}
 	for _, x := range certificates(c.CAData) {
-		if ca == nil || x.NotAfter.After(*ca) {
-			ca = &x.NotAfter
+		g.CA = append(g.CA, *certOf(x))
+		if g.CAUntil == nil || x.NotAfter.After(*g.CAUntil) {
+			g.CAUntil = &x.NotAfter
 		}
 	}
-	return client, ca
+	token := c.BearerToken
+	if c.BearerTokenFile != "" {
+		if b, err := readSmall("", c.BearerTokenFile); err == nil {
+			token = string(b)
+		}
+	}
+	g.TokenUntil = tokenEnd(token)
 }
 
+// tokenEnd is when a token says that it ends; nil if it does not say.
+func tokenEnd(token string) *time.Time {
+	parts := strings.Split(strings.TrimSpace(token), ".")
+	if len(parts) != 3 {
+		return nil
+	}
+	b, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return nil
+	}
+	var claims struct {
+		Exp json.Number `json:"exp"`
+	}
+	if json.Unmarshal(b, &claims) != nil {
+		return nil
+	}
+	seconds, err := claims.Exp.Int64()
+	if err != nil || seconds <= 0 {
+		return nil
+	}
+	t := time.Unix(seconds, 0).UTC()
+	return &t
+}
+
+// certificates reads PEM and passes over what is no certificate, keys above all.
 func certificates(data []byte) []*x509.Certificate {
 	var out []*x509.Certificate
 	for {
@@ -44,7 +78,10 @@ func certificates(data []byte) []*x509.Certificate {
 		if b, data = pem.Decode(data); b == nil {
 			return out
 		}
-		if c, err := x509.ParseCertificate(b.Bytes); err == nil && b.Type == "CERTIFICATE" {
+		if b.Type != "CERTIFICATE" {
+			continue
+		}
+		if c, err := x509.ParseCertificate(b.Bytes); err == nil {
 			out = append(out, c)
 		}
 	}

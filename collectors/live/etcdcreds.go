@@ -15,6 +15,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ktriage/ktriage/collectors"
 )
 
 // An etcdAccess is which etcd endpoints and credentials a run has.
@@ -24,6 +26,9 @@ type etcdAccess struct {
 	credentials     bool // there is a client certificate
 	credentialsFrom string
 	tried           []string
+
+	client *collectors.Cert
+	ca     []collectors.Cert
 
 	tls   *tls.Config     // nil if nothing was given
 	plain map[string]bool // host:port of endpoints that were given as http://
@@ -253,6 +258,10 @@ func (a *etcdAccess) use(k keyring) bool {
 			return fail("%s and %s are no certificate and its key", k.cert, k.key)
 		}
 		conf.Certificates = []tls.Certificate{pair}
+		a.client = nil
+		if cs := certificates(cert); len(cs) > 0 {
+			a.client = certOf(cs[0])
+		}
 	}
 	if k.ca != "" {
 		ca, err := readSmall(k.root, k.ca)
@@ -262,6 +271,10 @@ func (a *etcdAccess) use(k keyring) bool {
 		conf.RootCAs = x509.NewCertPool()
 		if !conf.RootCAs.AppendCertsFromPEM(ca) {
 			return fail("%s holds no certificate", k.ca)
+		}
+		a.ca = nil
+		for _, c := range certificates(ca) {
+			a.ca = append(a.ca, *certOf(c))
 		}
 	}
 	a.tls, a.credentials = conf, k.cert != ""

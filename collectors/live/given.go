@@ -10,8 +10,8 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 )
 
-// askGiven answers config:/etcd and config:/cluster: what this run was given,
-// and what it found on this machine. It dials nobody.
+// askGiven answers config:/etcd, config:/cluster and config:/pki: what this run
+// was given, and what it found on this machine. It dials nobody.
 func (s *Source) askGiven(way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
 	switch u.Path {
 	case "/cluster":
@@ -29,7 +29,12 @@ func (s *Source) askGiven(way string, u *url.URL) (*collectors.Reply, *collector
 			Credentials     bool     `json:"credentials"`
 			CredentialsFrom string   `json:"credentialsFrom,omitempty"`
 			Tried           []string `json:"tried"`
-		}{a.endpoints, a.endpointsFrom, a.credentials, a.credentialsFrom, a.tried})
+
+			Client *collectors.Cert  `json:"client,omitempty"`
+			CA     []collectors.Cert `json:"ca,omitempty"`
+		}{a.endpoints, a.endpointsFrom, a.credentials, a.credentialsFrom, a.tried, a.client, a.ca})
+	case "/pki":
+		return s.askFiles(way)
 	}
 	return nil, collectors.Gapf(collectors.NotAsked, "%s: a run is given no such thing", way)
 }

@@ -39,6 +39,10 @@ type given struct {
 
 	ClientUntil *time.Time `json:"clientUntil,omitempty"` // the end of the client certificate
 	CAUntil     *time.Time `json:"caUntil,omitempty"`     // of the last of the CA's
+	TokenUntil  *time.Time `json:"tokenUntil,omitempty"`  // the end of the token, where it says so itself
+
+	Client *collectors.Cert  `json:"client,omitempty"`
+	CA     []collectors.Cert `json:"ca,omitempty"`
 }
 
 // noServer is what clientcmd makes of the lack of a kubeconfig.
@@ -116,7 +120,7 @@ func (s *Source) newKube(config *rest.Config) (*kube, error) {
 		return nil, err
 	}
 	k.given.Server, k.given.User = host.String(), knownBy(config)
-	k.given.ClientUntil, k.given.CAUntil = validity(config)
+	k.given.tell(config)
 	return k, nil
 }
 

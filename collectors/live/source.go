@@ -86,6 +86,12 @@ func (s *Source) ask(ctx context.Context, a attempt) (*collectors.Reply, *collec
 	if err != nil {
 		return nil, collectors.Gapf(collectors.Bug, "%q is not a URL", a.way)
 	}
+	switch a.Verb {
+	case collectors.Greet:
+		return s.greet(ctx, a, u)
+	case collectors.Review:
+		return s.review(ctx, a, u)
+	}
 	switch u.Scheme {
 	case "kube":
 		return s.askKube(ctx, a, u)

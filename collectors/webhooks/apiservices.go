@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/certificates"
 	"github.com/ktriage/ktriage/collectors/objects"
 )
 
@@ -14,6 +15,8 @@ type Extension struct {
 	Group     string
 	Version   string
 	Service   Service
+	Bundle    certificates.Bundle
+	Insecure  bool // whoever answers is believed
 	Available bool
 	Known     bool // the API server has looked
 	Reason    string
@@ -53,6 +56,7 @@ func newExtension(a *objects.APIService) Extension {
 		Name: a.Name, Group: a.Spec.Group, Version: a.Spec.Version,
 		Service: Service{a.Spec.Service.Namespace, a.Spec.Service.Name, 443},
 	}
+	e.Bundle, e.Insecure = certificates.ReadBundle(a.Spec.CABundle), a.Spec.InsecureSkipTLSVerify
 	if p := a.Spec.Service.Port; p != nil {
 		e.Service.Port = *p
 	}

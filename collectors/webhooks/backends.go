@@ -22,6 +22,31 @@ type Backend struct {
 	Selects  labels.Set // of the pods that are behind it
 	Ready    int        // endpoints that take requests
 	NotReady int        // endpoints that do not
+	Pods     []Pod      // behind the ready endpoints; the first maxPods
+
+	names map[int32]string // of the Service's ports
+	slice []port           // the ports of its endpoints
+}
+
+// A Pod is one behind a Service.
+type Pod struct{ Name, Node string }
+
+type port struct {
+	name   string
+	number int32
+}
+
+// maxPods bounds how many pods are kept of one Service. One is asked.
+const maxPods = 3
+
+// Port is where the pods behind the Service's port listen; 0 if it is not known.
+func (b Backend) Port(n int32) int32 {
+	for _, p := range b.slice {
+		if p.name == b.names[n] {
+			return p.number
+		}
+	}
+	return 0
 }
 
 // HasPort reports whether the Service has a port of that number.
@@ -48,8 +73,8 @@ func (b Backend) Trouble(s Service) string {
 // Backends are the Services that webhooks are called by, by namespace/name.
 var Backends = &collectors.Fact[map[string]Backend]{
 	ID:      "webhooks.backends",
-	Doc:     "the Services behind admission and conversion webhooks, and how many endpoints each has",
-	Needs:   []collectors.Any{Configured, Conversions},
+	Doc:     "the Services behind admission and conversion webhooks and behind APIServices, and how many endpoints each has",
+	Needs:   []collectors.Any{Configured, Conversions, Extensions},
 	Targets: collectors.Single(All),
 	Ask: func(s *collectors.Snapshot, _ collectors.Target) []collectors.Request {
 		return askBackends(services(s))
@@ -66,7 +91,7 @@ var Backends = &collectors.Fact[map[string]Backend]{
 	},
 }
 
-// services lists those of webhooks, each once.
+// services lists those of webhooks and APIServices, each once.
 func services(s *collectors.Snapshot) []Service {
 	by := map[string]Service{}
 	hs, _ := Configured.One(s)
@@ -76,6 +101,10 @@ func services(s *collectors.Snapshot) []Service {
 	cs, _ := Conversions.One(s)
 	for _, c := range cs.By {
 		by[c.Service.ID()] = c.Service
+	}
+	es, _ := Extensions.One(s)
+	for _, e := range es {
+		by[e.Service.ID()] = e.Service
 	}
 	var out []Service
 	for _, id := range slices.Sorted(maps.Keys(by)) {
@@ -132,12 +161,32 @@ func addBackend(by map[string]Backend, o objects.Object) {
 		}
 		for _, p := range o.Spec.Ports {
 			b.Ports = append(b.Ports, p.Port)
+			if b.names == nil {
+				b.names = map[int32]string{}
+			}
+			b.names[p.Port] = strings.Clone(p.Name)
 		}
 		b.Selects = maps.Clone(o.Spec.Selector)
 	case *discoveryv1.EndpointSlice:
+		for _, p := range o.Ports {
+			if p.Port != nil && len(b.slice) < maxPods*maxPods {
+				x := port{number: *p.Port}
+				if p.Name != nil {
+					x.name = strings.Clone(*p.Name)
+				}
+				b.slice = append(b.slice, x)
+			}
+		}
 		for _, e := range o.Endpoints {
 			if e.Conditions.Ready == nil || *e.Conditions.Ready {
 				b.Ready += len(e.Addresses)
+				if r := e.TargetRef; r != nil && r.Kind == "Pod" && len(b.Pods) < maxPods {
+					p := Pod{Name: strings.Clone(r.Name)}
+					if e.NodeName != nil {
+						p.Node = strings.Clone(*e.NodeName)
+					}
+					b.Pods = append(b.Pods, p)
+				}
 			} else {
 				b.NotReady += len(e.Addresses)
 			}
