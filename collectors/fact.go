@@ -70,7 +70,8 @@ type Any interface {
 	Name() string
 	Describe() string
 	Requires() []Any
-	asks() bool
+	Requests(*Snapshot) []Request
+	Asks() bool
 	prepare(*Snapshot) job
 }
 
@@ -80,10 +81,21 @@ func (f *Fact[T]) Name() string { return f.ID }
 // Describe returns the fact's Doc.
 func (f *Fact[T]) Describe() string { return f.Doc }
 
-func (f *Fact[T]) asks() bool { return f.Ask != nil }
+// Asks reports whether f asks anybody, rather than being derived.
+func (f *Fact[T]) Asks() bool { return f.Ask != nil }
 
 // Requires returns the facts that f is made from.
 func (f *Fact[T]) Requires() []Any { return f.Needs }
+
+// Requests returns what f asks, by what the snapshot says of the facts that it
+// needs. It is empty for a fact that is derived.
+func (f *Fact[T]) Requests(s *Snapshot) []Request {
+	var out []Request
+	for _, t := range f.prepare(s).tasks() {
+		out = append(out, t.requests...)
+	}
+	return out
+}
 
 // Answers returns what each target said, in target order, or a gap if it is
 // not even known whom to ask.

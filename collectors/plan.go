@@ -50,7 +50,7 @@ func plan(facts []Any) []*pending {
 		visit(f)
 	}
 	for _, p := range all {
-		if !p.fact.asks() {
+		if !p.fact.Asks() {
 			continue
 		}
 		for name := range p.needs {

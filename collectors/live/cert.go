@@ -29,7 +29,7 @@ func (g *given) tell(config *rest.Config) {
 	}
 	if cs := certificates(c.CertData); len(cs) > 0 {
 		g.Client, g.ClientUntil = certOf(cs[0]), &cs[0].NotAfter // what follows the first are its issuers
-		g.Client.Subject = "" // as whom we are known is nobody's business
+		g.Client.Subject = ""                                    // as whom we are known is nobody's business
 	}
 	for _, x := range certificates(c.CAData) {
 		g.CA = append(g.CA, *certOf(x))

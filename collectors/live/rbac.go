@@ -6,47 +6,23 @@ import (
 	"strings"
 
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/rights"
 )
 
 // grant says which right a request to the Kubernetes API needs, as the command
 // that makes a role of it.
 func grant(verb collectors.Verb, path string) string {
-	if p, err := url.PathUnescape(path); err == nil {
-		path = p
+	rs := rights.Of(collectors.Request{Verb: verb, URL: (&url.URL{Scheme: "kube", Path: path}).String()})
+	if len(rs) == 0 {
+		return ""
 	}
-	parts := strings.Split(strings.Trim(path, "/"), "/")
-	var group string
-	switch {
-	case len(parts) > 2 && parts[0] == "api":
-		parts = parts[2:]
-	case len(parts) > 3 && parts[0] == "apis":
-		group, parts = "."+parts[1], parts[3:]
-	default:
+	r := rs[0]
+	if r.Path != "" {
 		return fmt.Sprintf("grant get on nonResourceURL %s: kubectl create clusterrole ktriage-%s --verb=get --non-resource-url=%s",
-			path, slug(path), path)
+			r.Path, slug(r.Path), r.Path)
 	}
-	if parts[0] == "namespaces" && len(parts) > 2 {
-		parts = parts[2:]
-	}
-	resource, right := parts[0], "get"
-	if len(parts) > 2 {
-		resource += "/" + parts[2]
-	}
-	if verb == collectors.List || len(parts) == 1 {
-		right = "list"
-	}
-	return fmt.Sprintf("grant %s on %s: kubectl create clusterrole ktriage-%s --verb=%s --resource=%s",
-		right, withGroup(resource, group), slug(resource), right, withGroup(resource, group))
-}
-
-// withGroup writes a resource as kubectl create role wants it: the group
-// stands before the subresource.
-func withGroup(resource, group string) string {
-	r, sub, ok := strings.Cut(resource, "/")
-	if ok {
-		return r + group + "/" + sub
-	}
-	return r + group
+	of := rights.WithGroup(r.Resource, r.Group)
+	return fmt.Sprintf("grant %s on %s: kubectl create clusterrole ktriage-%s --verb=%s --resource=%s", r.Verb, of, slug(r.Resource), r.Verb, of)
 }
 
 func slug(s string) string {

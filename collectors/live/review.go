@@ -31,6 +31,7 @@ type resourceAccess struct {
 	Group       string `json:"group,omitempty"`
 	Resource    string `json:"resource"`
 	Subresource string `json:"subresource,omitempty"`
+	Name        string `json:"name,omitempty"`
 }
 
 type pathAccess struct {
@@ -39,7 +40,7 @@ type pathAccess struct {
 }
 
 // review asks the API server whether the user of this run may do something:
-// kube:/?verb=list&resource=pods&group=&subresource=&namespace= or
+// kube:/?verb=list&resource=pods&group=&subresource=&namespace=&name= or
 // kube:/?verb=get&path=/metrics. It is the one request of ktriage's reading side
 // that is a POST. The API server answers it and keeps nothing of it: there is no
 // such object to list afterwards, and everybody may ask about himself.
@@ -52,7 +53,7 @@ func (s *Source) review(ctx context.Context, a attempt, u *url.URL) (*collectors
 	if path := q.Get("path"); path != "" {
 		body.Spec.NonResource = &pathAccess{path, q.Get("verb")}
 	} else {
-		body.Spec.Resource = &resourceAccess{q.Get("namespace"), q.Get("verb"), q.Get("group"), q.Get("resource"), q.Get("subresource")}
+		body.Spec.Resource = &resourceAccess{q.Get("namespace"), q.Get("verb"), q.Get("group"), q.Get("resource"), q.Get("subresource"), q.Get("name")}
 	}
 	b, err := json.Marshal(body)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 func (a *app) doctor() *cobra.Command {
 	var f sourceFlags
 	var out outputFlags
+	var sel selectFlags
 	var failOn, record string
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -37,12 +38,16 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 			if err := out.check(); err != nil {
 				return err
 			}
+			chosen, err := sel.chosen()
+			if err != nil {
+				return err
+			}
 			o, err := a.origin(&f)
 			if err != nil {
 				return err
 			}
 			defer o.close()
-			j := judgement{checks: all()}
+			j := judgement{checks: chosen}
 			var rep *report.Report
 			if record == "" {
 				rep, _ = a.judge(cmd.Context(), o, &f, j)
@@ -57,6 +62,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 	}
 	f.add(cmd.Flags(), true)
 	out.add(cmd.Flags())
+	sel.add(cmd.Flags())
 	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "the least that makes the exit code other than 0: warning, unknown, critical or never")
 	cmd.Flags().StringVar(&record, "record", "", "also write a recording of this very run to `FILE`.tar.gz")
 	return cmd

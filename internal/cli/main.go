@@ -154,7 +154,7 @@ It only reads. Nothing is changed by any command listed here.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.doctor(), a.vitals(), a.capture(), a.explain(), a.checks(), a.version(), a.docs())
+	root.AddCommand(a.doctor(), a.vitals(), a.certs(), a.permissions(), a.capture(), a.explain(), a.checks(), a.version(), a.docs())
 	return root
 }
 

@@ -10,6 +10,9 @@ import (
 	"github.com/ktriage/ktriage/checks"
 )
 
+// Clean makes text out of a cluster fit for a terminal.
+func Clean(s string) string { return clean(s) }
+
 // clean makes text out of a cluster safe for a terminal: what could move the
 // cursor, change colours or turn the reading direction is written as a code.
 func clean(s string) string {
