@@ -110,6 +110,8 @@ func (t *Table) add(kind, of, from, breaks string, c collectors.Cert) {
 		at := c.NotBefore.UTC()
 		r.NotBefore = &at
 	}
+	slices.Sort(r.Names)
+	r.Names = slices.Compact(r.Names)
 	t.Rows = append(t.Rows, r)
 }
 
@@ -124,7 +126,7 @@ func (t *Table) unseen(kind, of string, g *collectors.Gap) {
 func breaks(x inventory.Server) string {
 	switch {
 	case !x.Named:
-		return "nothing: it signed it itself at its start, and nobody verifies it"
+		return "nothing: self-signed at its start, nobody verifies it"
 	case x.Kind == inventory.APIServer && x.Name == "":
 		return "nobody connects through this address: kubectl, kubelets, controllers"
 	case x.Kind == inventory.APIServer:

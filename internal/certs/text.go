@@ -17,14 +17,15 @@ const width = 80
 func Text(t Table) string {
 	var b strings.Builder
 	w := 0
-	for _, r := range t.Rows {
+	rows := together(t.Rows)
+	for _, r := range rows {
 		w = max(w, len([]rune(what(r))))
 	}
-	w = min(w, 44)
-	if len(t.Rows) > 0 {
+	w = min(w, 36)
+	if len(rows) > 0 {
 		fmt.Fprintf(&b, "%-8s %-10s  %-*s  %s\n", "LEFT", "UNTIL", w, "CERTIFICATE", "WHAT BREAKS WHEN IT ENDS")
 	}
-	for _, r := range t.Rows {
+	for _, r := range rows {
 		name := what(r)
 		fmt.Fprintf(&b, "%-8s %-10s  %-*s", left(r, t.At), r.NotAfter.Format(time.DateOnly), w, name)
 		if len([]rune(name)) > w {
@@ -47,7 +48,7 @@ func Text(t Table) string {
 	}
 	b.WriteString("\nNOT SEEN\n")
 	for _, g := range merge(t.Unseen) {
-		fmt.Fprintf(&b, "%s: ", report.Clean(strings.Join(g.of, ", ")))
+		fmt.Fprintf(&b, "%s:", report.Clean(strings.Join(g.of, ", ")))
 		text := string(g.Reason) + ": " + g.Detail
 		if g.Remedy != "" {
 			text += " (" + g.Remedy + ")"
@@ -56,6 +57,24 @@ func Text(t Table) string {
 		wrap(&b, 0, report.Clean(text))
 	}
 	return b.String()
+}
+
+// together puts rows into one that say the same of several instances.
+func together(rows []Row) []Row {
+	var out []Row
+	for _, r := range rows {
+		kind, name, ok := strings.Cut(r.Of, "/")
+		i := slices.IndexFunc(out, func(o Row) bool {
+			of, _, _ := strings.Cut(o.Of, "/")
+			return ok && r.Kind == Serving && o.Kind == Serving && of == kind && o.Breaks == r.Breaks && o.DaysLeft == r.DaysLeft
+		})
+		if i < 0 || kind == "service" {
+			out = append(out, r)
+			continue
+		}
+		out[i].Of += ", " + name
+	}
+	return out
 }
 
 func what(r Row) string { return report.Clean(r.Kind + " " + r.Of) }
