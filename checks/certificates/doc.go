@@ -3,6 +3,8 @@
 package certificates
 
 import (
+	"strings"
+
 	"github.com/ktriage/ktriage/checks"
 )
 
@@ -11,4 +13,12 @@ var All = []*checks.Check{
 	ServingExpiring,
 	KubeconfigSelf,
 	CAExpiring,
+	FilesExpiring,
+	FileVsServed,
+	NotYetValid,
+	SANMismatch,
+	SASigningKey,
 }
+
+// cut parts a certificate's target: "etcd-peer/cp-1".
+func cut(name string) (kind, instance string, ok bool) { return strings.Cut(name, "/") }

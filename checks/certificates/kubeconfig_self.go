@@ -16,7 +16,7 @@ var kubeconfigSelfDoc string
 var KubeconfigSelf = &checks.Check{
 	ID:        "kubeconfig-self",
 	Component: collectors.Certificates,
-	Title:     "the kubeconfig's client certificate lasts",
+	Title:     "the kubeconfig's credentials last",
 	Doc:       kubeconfigSelfDoc,
 	Needs:     []collectors.Any{cluster.HowReached},
 	Remedies: []checks.Remedy{
@@ -36,6 +36,14 @@ func kubeconfigSelf(p *checks.Pass) {
 	switch left := a.ClientUntil.Sub(p.Now()); {
 	case gap != nil:
 		p.Unknown(t, gap)
+	case a.ClientUntil.IsZero() && !a.TokenUntil.IsZero():
+		left := a.TokenUntil.Sub(p.Now())
+		s, words := checks.OK, "the kubeconfig's token expires in %s"
+		if left < 0 {
+			s, words = checks.Warning, "the kubeconfig's token expired %s ago"
+		}
+		// Who has a token that is renewed all the time has minutes left: only its end is trouble.
+		p.Judge(t, s, words, checks.Span(left)).Saw(cluster.HowReached, "exp", a.TokenUntil.UTC().Format(time.RFC3339), "", "")
 	case a.ClientUntil.IsZero():
 		p.Nothing(t, "the kubeconfig has no client certificate (%s)", a.User)
 	case left < 0:

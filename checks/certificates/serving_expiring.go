@@ -8,6 +8,7 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/apiserver"
 	"github.com/ktriage/ktriage/collectors/etcd"
+	"github.com/ktriage/ktriage/collectors/inventory"
 )
 
 //go:embed serving_expiring.md
@@ -18,9 +19,9 @@ var servingExpiringDoc string
 var ServingExpiring = &checks.Check{
 	ID:        "cert-serving-expiring",
 	Component: collectors.Certificates,
-	Title:     "API servers and etcd members serve with certificates that last",
+	Title:     "the servers of the control plane serve with certificates that last",
 	Doc:       servingExpiringDoc,
-	Needs:     []collectors.Any{apiserver.Certificate, etcd.Certificate},
+	Needs:     []collectors.Any{apiserver.Certificate, etcd.Certificate, inventory.Servers, inventory.Served},
 	Remedies: []checks.Remedy{
 		{Title: "on the node, see what expires when", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
 		{Title: "on the node, renew all; then restart the static pods one after the other, since they read their certificates at the start", Command: "kubeadm certs renew all", Risk: checks.Safe},
@@ -49,6 +50,34 @@ const (
 func servingExpiring(p *checks.Pass) {
 	judge(p, "apiserver", apiserver.Certificate)
 	judge(p, "etcd", etcd.Certificate)
+	rest(p)
+}
+
+// rest judges those that nothing else is asked of: kubelets, etcd among its
+// members, and what else was given a certificate. What signed one itself is
+// verified by nobody, so that its end ends nothing.
+func rest(p *checks.Pass) {
+	known, gap := checks.One(p, inventory.Servers)
+	if gap != nil {
+		p.Unknown(target("servers", collectors.Target{}), gap)
+		return
+	}
+	for _, x := range known.Servers {
+		if x.Kind == inventory.APIServer || x.Kind == inventory.EtcdClient || !x.Named {
+			continue
+		}
+		chain, gap := checks.Of(p, inventory.Served, x.Target())
+		if gap != nil {
+			p.Unknown(x.Target(), gap)
+			continue
+		}
+		leaf := chain.Leaf()
+		s := lasts(p, leaf)
+		if x.Kind != inventory.EtcdPeer || leaf.Subject == leaf.Issuer {
+			s = min(s, checks.Warning) // a kubelet's is verified by few, and its end takes nothing down
+		}
+		says(p, x.Target(), s, leaf, inventory.Served)
+	}
 }
 
 func judge(p *checks.Pass, of string, f *collectors.Fact[collectors.Cert]) {
@@ -63,27 +92,38 @@ func judge(p *checks.Pass, of string, f *collectors.Fact[collectors.Cert]) {
 			p.Unknown(t, a.Gap)
 			continue
 		}
-		c := a.Value
-		left := c.NotAfter.Sub(p.Now())
-		s, limit := checks.OK, servingWarn
-		if renewed(c) {
-			limit = shortWarn
-		}
-		switch {
-		case left < servingCritical:
-			s = checks.Critical
-		case left < limit:
-			s = checks.Warning
-		}
-		words := "serves with a certificate that expires in %s, on %s"
-		if left < 0 {
-			words = "serves with a certificate that expired %s ago, on %s"
-		}
-		p.Judge(t, s, words, checks.Span(left), c.NotAfter.UTC().Format(time.DateOnly)).
-			Saw(f, "notAfter", c.NotAfter.UTC().Format(time.RFC3339), checks.Span(limit), servingSource).
-			Saw(f, "subject", c.Subject, "", "").
-			Number("left", left.Seconds())
+		says(p, t, lasts(p, a.Value), a.Value, f)
 	}
+}
+
+// limit is what a certificate should have left.
+func limit(c collectors.Cert) time.Duration {
+	if renewed(c) {
+		return shortWarn
+	}
+	return servingWarn
+}
+
+func lasts(p *checks.Pass, c collectors.Cert) checks.Status {
+	switch left := c.NotAfter.Sub(p.Now()); {
+	case left < servingCritical:
+		return checks.Critical
+	case left < limit(c):
+		return checks.Warning
+	}
+	return checks.OK
+}
+
+func says(p *checks.Pass, t collectors.Target, s checks.Status, c collectors.Cert, f collectors.Any) {
+	left := c.NotAfter.Sub(p.Now())
+	words := "serves with a certificate that expires in %s, on %s"
+	if left < 0 {
+		words = "serves with a certificate that expired %s ago, on %s"
+	}
+	p.Judge(t, s, words, checks.Span(left), c.NotAfter.UTC().Format(time.DateOnly)).
+		Saw(f, "notAfter", c.NotAfter.UTC().Format(time.RFC3339), checks.Span(limit(c)), servingSource).
+		Saw(f, "subject", c.Subject, "", "").
+		Number("left", left.Seconds())
 }
 
 // renewed reports whether the certificate is of those that somebody renews by

@@ -6,19 +6,9 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var aggregatedRules = decisions{
 	section: "2.12",
-	open: []checks.ID{
-		"apiservice-flapping",
-		"apiservice-orphan",
-		"apiservice-cert",
-		"apiservice-slow",
-		"front-proxy-ca-broken",
-		"discovery-partial",
-		"crd-not-established",
-		"crd-nonstructural",
-		"crd-terminating-stuck",
-		"crd-stored-versions",
-		"crd-count-high",
-		"crd-openapi-churn",
-		"crd-registration-stuck",
+	merged: []Merged{
+		{"apiservice-orphan", []checks.ID{"apiservice-unavailable"}, "tells the reason ServiceNotFound without waiting, and how to take the APIService away"},
+		{"discovery-partial", []checks.ID{"apiservice-unavailable"}, "names each group that is not served, which is all that discovery lacks"},
+		{"apiservice-slow", []checks.ID{"apiserver-5xx-ratio"}, "counts requests that were passed on to extension API servers with all others, and names the operation that fails most"},
 	},
 }

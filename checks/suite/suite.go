@@ -16,6 +16,7 @@ import (
 	"github.com/ktriage/ktriage/checks/nodes"
 	"github.com/ktriage/ktriage/checks/pods"
 	"github.com/ktriage/ktriage/checks/scheduler"
+	"github.com/ktriage/ktriage/checks/topology"
 	"github.com/ktriage/ktriage/checks/webhooks"
 	"github.com/ktriage/ktriage/checks/workloads"
 )
@@ -35,6 +36,7 @@ var groups = [][]*checks.Check{
 	workloads.All,
 	webhooks.All,
 	certificates.All,
+	topology.All,
 }
 
 // All returns every check, sorted by ID.

@@ -59,8 +59,19 @@ func apiServiceUnavailable(p *checks.Pass) {
 		case age < settles && !slices.Contains(definite, e.Reason):
 			v = p.Info(t, "%s has not been served for %s (%s)", e.GroupVersion(), checks.Span(age), e.Reason)
 		default:
-			v = p.Warn(t, "%s has not been served for %s (%s): namespaces that are deleted cannot finish, and discovery is incomplete", e.GroupVersion(), checks.Span(age), e.Reason)
+			v = p.Warn(t, "%s has not been served for %s (%s): namespaces that are deleted cannot finish, and discovery is incomplete%s", e.GroupVersion(), checks.Span(age), e.Reason, besides(e.Group))
 		}
 		v.Saw(webhooks.Extensions, "Available", e.Message, "", "").Mark("group="+e.Group, "groupversion="+e.GroupVersion(), "service="+e.Service.ID())
 	}
+}
+
+// besides says what else hangs on a group that everybody has.
+func besides(group string) string {
+	switch group {
+	case "metrics.k8s.io":
+		return "; autoscaling by CPU or memory and kubectl top stand still"
+	case "custom.metrics.k8s.io", "external.metrics.k8s.io":
+		return "; autoscaling by its metrics stands still"
+	}
+	return ""
 }

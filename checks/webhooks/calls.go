@@ -37,6 +37,10 @@ func readCalls(p *checks.Pass) calls {
 			s := out.by[k]
 			s.Failed.Window += t.Failed.Window
 			s.Failed.Lifetime += t.Failed.Lifetime
+			s.Internal.Window += t.Internal.Window
+			s.Internal.Lifetime += t.Internal.Lifetime
+			s.Denied.Window += t.Denied.Window
+			s.Denied.Lifetime += t.Denied.Lifetime
 			s.Opened.Window += t.Opened.Window
 			s.Opened.Lifetime += t.Opened.Lifetime
 			s.Calls = s.Calls.Add(t.Calls)

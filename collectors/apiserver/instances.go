@@ -81,6 +81,7 @@ type Fleet struct {
 	Server string // of the kubeconfig; empty if there is none
 	Known  []Instance
 	Listed int             // how many addresses the Service kubernetes has
+	Why    *collectors.Gap // why that is not known; nil if it is
 	Hidden *collectors.Gap // why no instance is known; nil if one is
 }
 
@@ -102,7 +103,7 @@ var Instances = &collectors.Fact[Fleet]{
 		eps, gap := endpoints.One(s)
 		pods, _ := cluster.InRole(s, cluster.RoleAPIServer) // a cluster without such pods still has endpoints
 		nodes, _ := cluster.NodeSummary.One(s)
-		f.Listed = len(eps)
+		f.Listed, f.Why = len(eps), gap
 		f.Known = fleet(eps, pods, nodes)
 		if len(f.Known) == 0 {
 			f.Hidden = gap

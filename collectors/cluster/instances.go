@@ -39,6 +39,15 @@ type Instance struct {
 	Started   time.Time // of the running container; zero if none runs
 	Waiting   string    // why the container does not run: "CrashLoopBackOff"
 	LastExit  string    // how the previous container ended: "OOMKilled (137)"
+
+	Static   bool   // a kubelet runs it from a file of its node
+	Image    string // of the container
+	Priority string // the class of the pod
+	Requests string // CPU that is kept for it: "250m"; empty for none
+	CPULimit string // above which it is throttled; empty for none
+	MemLimit string // above which it is killed
+	Hash     string // of the manifest that the pod mirrors
+	Mirrors  string // of the one that it says to mirror
 	// Loose says that the instance is known from loose evidence, which does
 	// not tell what other instances there are. MadeUp says that not even its
 	// pod is in it: something that it said is, which shows that it ran.
@@ -139,6 +148,10 @@ func newInstance(p *corev1.Pod) (Instance, bool) {
 		Role: role, Namespace: p.Namespace, Pod: p.Name, Node: p.Spec.NodeName, HostIP: p.Status.HostIP,
 		Flags: parseFlags(append(slices.Clone(container.Command), container.Args...)), Phase: p.Status.Phase,
 	}
+	i.Image, i.Priority = container.Image, p.Spec.PriorityClassName
+	i.Requests, i.CPULimit, i.MemLimit = amount(container.Resources.Requests, corev1.ResourceCPU), amount(container.Resources.Limits, corev1.ResourceCPU), amount(container.Resources.Limits, corev1.ResourceMemory)
+	i.Mirrors, i.Static = p.Annotations[corev1.MirrorPodAnnotationKey], p.Annotations["kubernetes.io/config.source"] == "file"
+	i.Hash = p.Annotations["kubernetes.io/config.hash"]
 	kind, loose := p.Labels[LooseLabel]
 	i.Loose, i.MadeUp = loose, kind == LooseMadeUp
 	for _, c := range p.Status.Conditions {
@@ -162,6 +175,13 @@ func newInstance(p *corev1.Pod) (Instance, bool) {
 		}
 	}
 	return i, true
+}
+
+func amount(l corev1.ResourceList, name corev1.ResourceName) string {
+	if q, ok := l[name]; ok {
+		return q.String()
+	}
+	return ""
 }
 
 func exit(t *corev1.ContainerStateTerminated) string {

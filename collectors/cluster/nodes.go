@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -18,6 +19,8 @@ type Nodes struct {
 	EtcdRole     bool              // some node has the label node-role.kubernetes.io/etcd
 	Provider     string            // the scheme of the nodes' providerID: "aws", "kind"; empty if none has one
 	OSImage      string            // of the first node
+	Zones        map[string]string // of the nodes of the control plane; empty for one without a zone
+	Open         []string          // nodes of the control plane that keep no ordinary pod away
 }
 
 // NodeSummary counts the nodes and names those of the control plane.
@@ -29,7 +32,7 @@ var NodeSummary = &collectors.Fact[Nodes]{
 		return []collectors.Request{{Verb: collectors.List, URL: "kube:/api/v1/nodes"}}
 	},
 	Fold: func(*collectors.Snapshot, collectors.Target) collectors.Folder[Nodes] {
-		n := Nodes{Addresses: map[string]string{}}
+		n := Nodes{Addresses: map[string]string{}, Zones: map[string]string{}}
 		return collectors.Folder[Nodes]{
 			Add:  func(_ int, o objects.Object) { n.add(o.(*corev1.Node)) },
 			Done: func([]collectors.Answered) (Nodes, error) { return n, nil },
@@ -59,6 +62,12 @@ func (n *Nodes) add(o *corev1.Node) {
 		return
 	}
 	n.ControlPlane = append(n.ControlPlane, o.Name)
+	n.Zones[o.Name] = o.Labels[corev1.LabelTopologyZone]
+	if !slices.ContainsFunc(o.Spec.Taints, func(t corev1.Taint) bool {
+		return strings.HasPrefix(t.Key, "node-role.kubernetes.io/") && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)
+	}) && !o.Spec.Unschedulable {
+		n.Open = append(n.Open, o.Name)
+	}
 	for _, a := range o.Status.Addresses {
 		if a.Type == corev1.NodeInternalIP {
 			n.Addresses[a.Address] = o.Name

@@ -97,3 +97,21 @@ func jsonKind[I any, PI interface {
 }](apiVersion, name, resource string) Kind {
 	return Kind{APIVersion: apiVersion, Name: name, Resource: resource, New: func() Object { return PI(new(I)) }}
 }
+
+// A ValidatingAdmissionPolicy is one without its expressions. It is read as JSON,
+// for the sake of clusters whose version of it Go's types have left behind.
+type ValidatingAdmissionPolicy struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata"`
+	Spec              struct {
+		FailurePolicy string `json:"failurePolicy,omitempty"` // "Fail" if empty
+	} `json:"spec"`
+	Status struct {
+		TypeChecking *struct {
+			ExpressionWarnings []struct {
+				FieldRef string `json:"fieldRef"`
+				Warning  string `json:"warning"`
+			} `json:"expressionWarnings,omitempty"`
+		} `json:"typeChecking,omitempty"`
+	} `json:"status"`
+}

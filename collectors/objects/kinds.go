@@ -83,6 +83,7 @@ var kinds = []Kind{
 	bareKind("v1", "ConfigMap", "configmaps"),
 	bareKind("v1", "ServiceAccount", "serviceaccounts"),
 	jsonKind[CustomResourceDefinition]("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions"),
+	jsonKind[ValidatingAdmissionPolicy]("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicy", "validatingadmissionpolicies"),
 	jsonKind[APIService]("apiregistration.k8s.io/v1", "APIService", "apiservices"),
 }
 

@@ -1,0 +1,48 @@
+package webhooks
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/webhooks"
+)
+
+//go:embed crd_count_high.md
+var crdCountHighDoc string
+
+// CRDCountHigh counts definitions.
+var CRDCountHigh = &checks.Check{
+	ID:        "crd-count-high",
+	Component: collectors.Webhooks,
+	Title:     "there are no more CustomResourceDefinitions than discovery takes",
+	Doc:       crdCountHighDoc,
+	Needs:     []collectors.Any{webhooks.Defined},
+	Remedies: []checks.Remedy{
+		{Title: "count them by group", Command: "kubectl get crd -o name | cut -d. -f2- | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
+	},
+	Run: crdCountHigh,
+}
+
+// crdsMany is the number that SIG Scalability's thresholds name. No alert on it
+// is published, so that it is advice.
+const crdsMany = 500
+
+func crdCountHigh(p *checks.Pass) {
+	d, gap := checks.One(p, webhooks.Defined)
+	if gap != nil {
+		p.Unknown(webhooks.All, gap)
+		return
+	}
+	if d.All == 0 {
+		p.Nothing(webhooks.All, "there is no CustomResourceDefinition")
+		return
+	}
+	s, words := checks.OK, "%s, of the %d up to which discovery is known to be quick"
+	if d.All > crdsMany {
+		s, words = checks.Info, "%s, above %d: each costs every client's discovery and every API server's memory"
+	}
+	p.Judge(webhooks.All, s, words, checks.Count(d.All, "CustomResourceDefinition"), crdsMany).
+		Saw(webhooks.Defined, "count", fmt.Sprint(d.All), fmt.Sprint(crdsMany), "SIG Scalability's thresholds name 500; no alert of it is published")
+}
