@@ -78,10 +78,13 @@ func needsOf(chosen []*checks.Check, namespaces ...string) []permissions.Need {
 	for _, c := range chosen {
 		users = append(users, permissions.User{Name: string(c.ID), Facts: c.Needs})
 	}
-	return permissions.Of(append(users,
+	users = append(users,
 		permissions.User{Name: "every report", Facts: report.Facts},
-		permissions.User{Name: "ktriage vitals", Facts: vitals.Facts()},
-		permissions.User{Name: "ktriage certs", Facts: certs.Facts()}), namespaces...)
+		permissions.User{Name: "ktriage vitals", Facts: vitals.Facts()})
+	if len(chosen) == len(all()) { // who chose some wants no more than these
+		users = append(users, permissions.User{Name: "ktriage certs", Facts: certs.Facts()})
+	}
+	return permissions.Of(users, namespaces...)
 }
 
 func parseSubject(s string) (*permissions.Subject, error) {
