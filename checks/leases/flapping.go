@@ -53,9 +53,9 @@ func flapping(p *checks.Pass) {
 		status := checks.OK
 		words := fmt.Sprintf("%s has led for %s; the lease %s", l.Host(), ago(since), changed(l.Transitions))
 		switch {
-		case changedBetween(h, l):
+		case changesBetween(h, l) > 1:
 			status = checks.Warning
-			words = fmt.Sprintf("went to %s between the two looks, and %s", l.Host(), changed(l.Transitions))
+			words = fmt.Sprintf("changed hands %d times between the two looks, last to %s", changesBetween(h, l), l.Host())
 		case perHour >= often && since < time.Hour:
 			status = checks.Warning
 			words = fmt.Sprintf("%s in %s, last to %s %s ago", changed(l.Transitions), checks.Span(span), l.Host(), ago(since))
@@ -84,12 +84,17 @@ func rate(l leases.Lease, at time.Time) (float64, time.Duration) {
 	return float64(l.Transitions) / span.Hours(), span
 }
 
-func changedBetween(h leases.Held, l leases.Lease) bool {
+// changesBetween counts the changes of leader between the two looks. One is what
+// an upgrade makes, too, whenever it happens to be looked at.
+func changesBetween(h leases.Held, l leases.Lease) int {
 	if h.Before == nil {
-		return false
+		return 0
 	}
 	b, ok := h.Before.Find(l.Namespace, l.Name)
-	return ok && b.Transitions < l.Transitions
+	if !ok {
+		return 0
+	}
+	return l.Transitions - b.Transitions
 }
 
 func changed(n int) string {
