@@ -87,6 +87,7 @@ func FuzzParse(f *testing.F) {
 		`{"header":{"cluster_id":7,"member_id":1,"raft_term":5},"members":[{"ID":1,"name":"cp-1","peerURLs":["https://[::1]:2380"],"clientURLs":[""]}]}`,
 		`{"header":{"member_id":"1"},"version":"3.6.8","dbSize":-1,"errors":["memberID:1 alarm:NOSPACE"]}`,
 		`{"header":{"member_id":1},"alarms":[{"memberID":1,"alarm":9e99}]}`,
+		`{"header":{"member_id":1},"kvs":[{"key":"L2t0cmlhZ2UvZGVmcmFnbWVudGVkLzEvMTc2NzMyMjg2NQ=="},{"key":"L2t0cmlhZ2UvaGFsdA=="}]}`,
 		`{"health":"true"}`, `{"health":{}}`, `null`, `{"members":[null]}`, "\xff", `{"header":null}`,
 	} {
 		f.Add([]byte(s))
@@ -107,6 +108,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		parseHealth(b)
+		readUpkeep(rs)
 		var l listing
 		if json.Unmarshal(b, &l) != nil {
 			return
@@ -118,4 +120,23 @@ func FuzzParse(f *testing.F) {
 			usable(m.Client)
 		}
 	})
+}
+
+func TestUpkeep(t *testing.T) {
+	u, err := readUpkeep(answered(`{"header":{"member_id":1},"kvs":[
+		{"key":"L2t0cmlhZ2UvZGVmcmFnbWVudGVkLzEvMTc2NzMyMjg2NQ=="},
+		{"key":"L2t0cmlhZ2UvZGVmcmFnbWVudGVkLzEvMTAw"},
+		{"key":"L2t0cmlhZ2UvZGVmcmFnbWVudGVkL3gveQ=="},
+		{"key":"L2t0cmlhZ2UvaGFsdA=="}]}`))
+	if err != nil || !u.Halted || len(u.Defragmented) != 1 || u.Defragmented[1].Unix() != 1767322865 {
+		t.Errorf("got %+v, %v", u, err)
+	}
+	if DefragmentedKey(1, u.Defragmented[1]) != "/ktriage/defragmented/1/1767322865" {
+		t.Error("it is written under another key than it is read from")
+	}
+	for _, bad := range []string{`{}`, `null`, `{"kvs":[{"key":"L2t0cmlhZ2UvaGFsdA=="}]}`} {
+		if _, err := readUpkeep(answered(bad)); err == nil {
+			t.Errorf("%s passes for a reply of etcd", bad)
+		}
+	}
 }

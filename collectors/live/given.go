@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/ktriage/ktriage/collectors"
@@ -13,6 +14,9 @@ import (
 // askGiven answers config:/etcd, config:/cluster and config:/pki: what this run
 // was given, and what it found on this machine. It dials nobody.
 func (s *Source) askGiven(way string, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+	if rest, ok := strings.CutPrefix(u.Path, "/disk/"); ok {
+		return s.askDisk(way, rest)
+	}
 	switch u.Path {
 	case "/cluster":
 		k, gap := s.kube()
