@@ -75,6 +75,10 @@ func Main(in Invocation) int {
 		return int(code)
 	}
 	a.complain(err)
+	var with coded
+	if errors.As(err, &with) {
+		return with.code
+	}
 	var usage usageError
 	if errors.As(err, &usage) || strings.HasPrefix(err.Error(), "unknown command ") || strings.HasPrefix(err.Error(), "required flag") {
 		return ExitUsage
@@ -133,7 +137,7 @@ func (a *app) root() *cobra.Command {
 wrong with it, why, and what to do. It needs a kubeconfig, or etcd's endpoints,
 or a recording; what it could not see it says, and never calls healthy.
 
-It only reads. Nothing is changed by any command listed here.`,
+Only fix and apply change anything, after they have shown what.`,
 		Example: `  ktriage doctor                      judge the cluster of the current kubeconfig
   ktriage doctor --from demo          judge a recording of a sick cluster
   ktriage doctor -o json              the same for a program
@@ -154,7 +158,7 @@ It only reads. Nothing is changed by any command listed here.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.doctor(), a.vitals(), a.certs(), a.permissions(), a.capture(), a.explain(), a.checks(), a.version(), a.docs())
+	root.AddCommand(a.doctor(), a.vitals(), a.certs(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs())
 	return root
 }
 

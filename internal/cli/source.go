@@ -34,6 +34,17 @@ type sourceFlags struct {
 }
 
 func (f *sourceFlags) add(fs *pflag.FlagSet, recordings bool) {
+	f.addReach(fs)
+	fs.DurationVar(&f.window, "window", 10*time.Second, "how long to watch counters; grows up to 30s while a verdict lacks observations")
+	fs.DurationVar(&f.timeout, "timeout", time.Minute, "how long to collect at most")
+	if recordings {
+		fs.StringVar(&f.from, "from", "", "judge this instead: a `file` of ktriage capture, a folder, archive or file of loose evidence, - for standard input, or demo")
+		fs.StringVar(&f.at, "at", "", "`when` loose evidence is from, as 2006-01-02T15:04:05Z; else the latest time in it")
+	}
+}
+
+// addReach adds what says how a live cluster is reached.
+func (f *sourceFlags) addReach(fs *pflag.FlagSet) {
 	f.kube = genericclioptions.NewConfigFlags(false)
 	f.kube.AddFlags(fs)
 	if f := fs.Lookup("request-timeout"); f != nil {
@@ -46,14 +57,8 @@ func (f *sourceFlags) add(fs *pflag.FlagSet, recordings bool) {
 	fs.BoolVar(&f.etcd.InsecureSkipVerify, "etcd-insecure-skip-tls-verify", false, "do not verify etcd's serving certificates")
 	fs.StringVar(&f.node, "node-name", "", "the `node` this runs on, if it runs on one: its components are asked directly; NODE_NAME")
 	fs.BoolVar(&f.forward, "forward-token", false, "send the kubeconfig's token to scheduler and controller manager, whose certificates nobody vouches for")
-	fs.DurationVar(&f.window, "window", 10*time.Second, "how long to watch counters; grows up to 30s while a verdict lacks observations")
-	fs.DurationVar(&f.timeout, "timeout", time.Minute, "how long to collect at most")
 	fs.Float64Var(&f.qps, "max-qps", 20, "requests a second at most")
 	fs.IntVar(&f.flight, "max-in-flight", 8, "requests at a time at most")
-	if recordings {
-		fs.StringVar(&f.from, "from", "", "judge this instead: a `file` of ktriage capture, a folder, archive or file of loose evidence, - for standard input, or demo")
-		fs.StringVar(&f.at, "at", "", "`when` loose evidence is from, as 2006-01-02T15:04:05Z; else the latest time in it")
-	}
 }
 
 // check refuses values that make no sense before anything is dialled.
