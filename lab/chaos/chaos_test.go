@@ -1,0 +1,345 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	pb "go.etcd.io/etcd/api/v3/etcdserverpb"
+)
+
+var (
+	runs = flag.Int("runs", 4, "how many runs, half of them on five members")
+	seed = flag.Uint64("seed", 1, "what decides which fault comes when")
+	out  = flag.String("o", "", "a file for the table of all runs")
+)
+
+const (
+	exitOK      = 0
+	exitRefused = 4
+	exitStopped = 5
+)
+
+// kinds are the faults of issue 7.
+var kinds = []string{"kill another", "kill target", "kill ktriage", "freeze target", "cut leader off", "corrupt", "second ktriage", "fill disk"}
+
+// moments are when, by what ktriage says on standard error.
+var moments = []string{"step %d of ", "step %d carried out", "step %d done"}
+
+func TestChaos(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("needs root: it makes network namespaces")
+	}
+	if os.Getenv("KTRIAGE_BIN") == "" {
+		t.Skip("KTRIAGE_BIN names no program to test")
+	}
+	var table strings.Builder
+	fmt.Fprintf(&table, "| run | members | fault | when | first exit | then | longest wait |\n|---|---|---|---|---|---|---|\n")
+	r := rand.New(rand.NewPCG(*seed, 42))
+	for _, n := range []int{3, 5} {
+		t.Run(fmt.Sprintf("%d members", n), func(t *testing.T) {
+			c := newCluster(t, n)
+			for i := range (*runs + 1) / 2 {
+				kind := kinds[i%len(kinds)]
+				step := 1 + r.IntN(n+1)
+				moment := fmt.Sprintf(moments[r.IntN(len(moments))], step)
+				ok := t.Run(fmt.Sprintf("%d %s at %s", i, kind, strings.TrimSpace(moment)), func(t *testing.T) {
+					c.t = t
+					row := one(t, c, fmt.Sprintf("%d-%d", n, i), kind, step, moment)
+					fmt.Fprintf(&table, "| %d-%d | %d | %s | %s | %s |\n", n, i, n, kind, strings.TrimSpace(moment), row)
+				})
+				if !ok {
+					fmt.Fprintf(&table, "| %d-%d | %d | %s | %s | FAILED | | |\n", n, i, n, kind, strings.TrimSpace(moment))
+				}
+			}
+			c.t = t
+		})
+	}
+	t.Log("\n" + table.String())
+	if *out != "" {
+		if err := os.WriteFile(*out, []byte(table.String()), 0o644); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// A record is a line of ktriage's journal.
+type record struct {
+	At     time.Time
+	Event  string
+	Kind   string
+	Target string
+	Step   int
+}
+
+func readJournal(t *testing.T, dir string) (out []record) {
+	t.Helper()
+	files, _ := filepath.Glob(filepath.Join(dir, "journal", "*.jsonl"))
+	for _, f := range files {
+		b, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(b)) {
+			var r record
+			if json.Unmarshal([]byte(line), &r) == nil {
+				out = append(out, r)
+			}
+		}
+	}
+	return out
+}
+
+// A process is a ktriage that runs, and what it says.
+type process struct {
+	cmd  *exec.Cmd
+	mu   sync.Mutex
+	said bytes.Buffer
+	each func(string)
+	done chan struct{}
+}
+
+func (p *process) Write(b []byte) (int, error) {
+	p.mu.Lock()
+	p.said.Write(b)
+	all := p.said.String()
+	p.mu.Unlock()
+	if p.each != nil {
+		p.each(all)
+	}
+	return len(b), nil
+}
+
+func (p *process) text() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.said.String()
+}
+
+func ktriage(t *testing.T, c *cluster, dir string, each func(string, *process), args ...string) *process {
+	t.Helper()
+	p := &process{done: make(chan struct{})}
+	args = append(args, "--etcd-endpoints", strings.Join(c.endpoints(), ","), "--state-dir", dir, "--kubeconfig", "/nonexistent")
+	if args[0] != "apply" {
+		args = append(args, "--rule", "fragmentation > 0.3", "--settle", "0s", "--settle-timeout", "15s", "--without-kubernetes")
+	}
+	p.cmd = exec.Command(os.Getenv("KTRIAGE_BIN"), args...)
+	p.cmd.Stderr, p.cmd.Stdout = p, p
+	if each != nil {
+		p.each = func(all string) { each(all, p) }
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.cmd.Wait()
+		close(p.done)
+	}()
+	return p
+}
+
+// maxRun is beyond what a run may take, the notice of a frozen member included.
+const maxRun = 4 * time.Minute
+
+func (p *process) exit(t *testing.T) int {
+	t.Helper()
+	select {
+	case <-p.done:
+	case <-time.After(maxRun):
+		p.cmd.Process.Signal(syscall.SIGQUIT)
+		<-p.done
+		t.Errorf("ktriage does not end:\n%s", p.text())
+	}
+	return p.cmd.ProcessState.ExitCode()
+}
+
+// one is one run: a plan, a fault in the middle, and all that must hold.
+func one(t *testing.T, c *cluster, name, kind string, step int, moment string) string {
+	t.Helper()
+	dir := t.TempDir()
+	c.whole()
+	c.fragment(12)
+	plan := filepath.Join(dir, "plan.json")
+	if p := ktriage(t, c, dir, nil, "plan", "etcd-defrag", "-o", plan); p.exit(t) != exitOK {
+		t.Fatalf("no plan:\n%s", p.text())
+	}
+	targets := planned(t, plan)
+	l := startLoad(t, c, name)
+	f := &fault{name: kind}
+	var once sync.Once
+	var second *process
+	inject := func(k *process) {
+		switch target := c.byName(targets[step-1]); kind {
+		case "kill another":
+			m := c.members[0]
+			if m == target {
+				m = c.members[1]
+			}
+			c.kill(m)
+			f.away, f.mend = true, func() { c.start(m, "") }
+		case "kill target":
+			c.kill(target)
+			f.away, f.mend = true, func() { c.start(target, "") }
+		case "kill ktriage":
+			k.cmd.Process.Kill()
+		case "freeze target":
+			target.cmd.Process.Signal(syscall.SIGSTOP)
+			f.away, f.mend = true, func() { target.cmd.Process.Signal(syscall.SIGCONT) }
+		case "cut leader off":
+			m := c.leader()
+			f.err = c.net.Plug(context.Background(), m.i, false)
+			f.away, f.mend = true, func() { c.net.Plug(context.Background(), m.i, true) }
+		case "corrupt":
+			f.err = c.alarm(c.members[1], pb.AlarmRequest_ACTIVATE)
+			f.away, f.mend = true, func() { c.alarm(c.members[1], pb.AlarmRequest_DEACTIVATE) }
+		case "second ktriage":
+			second = ktriage(t, c, filepath.Join(dir, "second"), nil, "fix", "etcd-defrag", "--yes", "--max-stall", "1m")
+		case "fill disk":
+			big := filepath.Join(target.dir, "big")
+			exec.Command("dd", "if=/dev/zero", "of="+big, "bs=1M").Run() // ends when the disk is full
+			f.away, f.mend = true, func() {
+				os.Remove(big)
+				c.kill(target) // it may have ended by itself
+				c.start(target, "")
+			}
+		}
+		f.at = time.Now()
+	}
+	k := ktriage(t, c, dir, func(all string, k *process) {
+		if strings.Contains(all, moment) {
+			once.Do(func() { inject(k) })
+		}
+	}, "apply", plan)
+	code := k.exit(t)
+	ended := time.Now()
+	if f.at.IsZero() {
+		t.Errorf("the fault was never put in place:\n%s", k.text())
+	}
+	if f.err != nil {
+		t.Errorf("the fault could not be put in place: %v", f.err)
+	}
+	f.heal()
+	c.whole()
+	records := readJournal(t, dir)
+	verify(t, c, f, k, records, code, kind, ended)
+	if second != nil {
+		if got := second.exit(t); got != exitRefused && !strings.Contains(second.text(), "nothing to do") {
+			t.Errorf("a second ktriage exited %d:\n%s", got, second.text())
+		}
+	}
+
+	// Once mended, the operator takes it up again, or makes a new plan where the
+	// state is another.
+	then := ""
+	if code != exitOK {
+		unlock(t, c)
+		again := ktriage(t, c, dir, nil, "apply", plan, "--resume")
+		got := again.exit(t)
+		then = fmt.Sprintf("resume: %d", got)
+		if got != exitOK && got != exitRefused {
+			t.Errorf("resumed, it exited %d:\n%s", got, again.text())
+		}
+		if got == exitRefused {
+			unlock(t, c)
+			fresh := ktriage(t, c, filepath.Join(dir, "fresh"), nil, "fix", "etcd-defrag", "--yes", "--max-stall", "1m")
+			got = fresh.exit(t)
+			then += fmt.Sprintf(", a new plan: %d", got)
+			if got != exitOK {
+				t.Errorf("with a new plan, it exited %d:\n%s", got, fresh.text())
+			}
+		}
+	}
+	l.check(t, c)
+	for _, m := range c.members {
+		if st, err := c.status(m); err != nil || st.DbSizeInUse*3 < st.DbSize {
+			t.Errorf("%s is not defragmented at the end: %v", m.name, err)
+		}
+	}
+	return fmt.Sprintf("%d | %s | %s", code, then, l.slow.Round(time.Millisecond))
+}
+
+// lookTime is how old the facts of a guard may be when its step begins: that it
+// takes to look at all members and to write the journal.
+const lookTime = 5 * time.Second
+
+// verify holds what ktriage did against when the fault was in place.
+func verify(t *testing.T, c *cluster, f *fault, k *process, records []record, code int, kind string, ended time.Time) {
+	t.Helper()
+	last := record{}
+	for _, r := range records {
+		last = r
+		if r.Event == "began" && r.Kind != "" && f.away && r.At.After(f.at.Add(lookTime)) && r.At.Before(f.until) {
+			t.Errorf("%s of %s was begun %s after the fault, which was not mended:\n%s", r.Kind, r.Target, r.At.Sub(f.at), k.text())
+		}
+		if r.Event == "done" && f.away && r.At.After(f.at.Add(lookTime)) && r.At.Before(f.until) {
+			t.Errorf("%s of %s was called done %s after the fault, which was not mended:\n%s", r.Kind, r.Target, r.At.Sub(f.at), k.text())
+		}
+	}
+	switch {
+	case code == exitOK && last.Event != "ended":
+		t.Errorf("exit code 0, and the journal ends with %q", last.Event)
+	case code == exitOK && f.away && ended.After(f.at.Add(lookTime)):
+		t.Errorf("exit code 0 %s after a fault that was not mended:\n%s", ended.Sub(f.at), k.text())
+	case code != exitOK && last.Event == "ended":
+		t.Errorf("exit code %d, and the journal says ended", code)
+	case kind == "second ktriage" && code != exitOK:
+		t.Errorf("a second ktriage made the first exit %d:\n%s", code, k.text())
+	case kind != "kill ktriage" && !slices.Contains([]int{exitOK, exitRefused, exitStopped}, code):
+		t.Errorf("exit code %d:\n%s", code, k.text())
+	}
+}
+
+// unlock takes the lock of who was killed away, for which an operator waits a
+// minute.
+func unlock(t *testing.T, c *cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	if _, err := c.client.Delete(ctx, "/ktriage/lock"); err != nil {
+		t.Error(err)
+	}
+}
+
+func (c *cluster) byName(name string) *member {
+	for _, m := range c.members {
+		if m.name == name {
+			return m
+		}
+	}
+	panic("no member " + name)
+}
+
+// planned lists the targets of a plan's steps.
+func planned(t *testing.T, file string) (out []string) {
+	t.Helper()
+	b, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p struct {
+		Steps []struct{ Action struct{ Target string } }
+	}
+	if err := json.Unmarshal(b, &p); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range p.Steps {
+		_, name, _ := strings.Cut(s.Action.Target, "/")
+		out = append(out, name)
+	}
+	if len(out) < 4 {
+		t.Fatalf("the plan has %d steps", len(out))
+	}
+	return out
+}
