@@ -44,7 +44,7 @@ type Run struct {
 // action that was begun was waited for, or its end is not known and Unsure says so.
 type Halt struct {
 	Step    int  // from 1; 0 if no step was come to
-	Touched bool // something was changed, by this run or the one that it resumes
+	Touched bool // something was changed, by this run or, once it began, by the one that it resumes
 	Unsure  bool // whether the action of the step was carried out is not known
 	Asked   bool // the operator stopped it
 	Err     error
@@ -52,7 +52,7 @@ type Halt struct {
 
 // Error tells where it stands.
 func (h *Halt) Error() string {
-	where := "nothing was changed"
+	where := "this run changed nothing"
 	switch {
 	case h.Unsure:
 		where = fmt.Sprintf("whether step %d was carried out is not known", h.Step)
@@ -279,7 +279,7 @@ func (r *Run) halt(n int, touched bool, err error) error {
 // refuse is halt before the first step, which the journal need not know: a
 // plan that was refused can be applied when the reason is gone.
 func (r *Run) refuse(n int, err error) error {
-	return &Halt{Step: n, Touched: r.Resume != nil && len(r.Resume.Open) > 0, Err: err}
+	return &Halt{Step: n, Err: err}
 }
 
 func (r *Run) write(x Record) error {
