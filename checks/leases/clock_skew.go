@@ -12,11 +12,12 @@ import (
 //go:embed clock_skew.md
 var clockSkewDoc string
 
-// ClockSkew looks for leases that were renewed in the future.
+// ClockSkew looks for leases that were renewed in the future, or by a clock that is
+// behind.
 var ClockSkew = &checks.Check{
 	ID:        "lease-clock-skew",
 	Component: collectors.Leases,
-	Title:     "no lease is renewed ahead of the API server's clock",
+	Title:     "no lease is renewed by a clock that is off the API server's",
 	Doc:       clockSkewDoc,
 	Needs:     []collectors.Any{leases.Leases},
 	Remedies: []checks.Remedy{
@@ -45,6 +46,16 @@ func clockSkew(p *checks.Pass) {
 			continue
 		}
 		dated++
+		if l.Behind > 0 {
+			ahead++
+			v := p.Warn(l.Target(), "%s renews it with a clock that is at least %s behind the API server's", l.Host(), checks.Span(l.Behind)).
+				Saw(leases.Leases, "behind", checks.Span(l.Behind), checks.Seconds(aheadWarn.Seconds()), changeSource).
+				Number("behind", l.Behind.Seconds())
+			if l.Core() {
+				v.Mark("component=" + l.Name)
+			}
+			continue
+		}
 		by := -l.Age(h.At) - resolution
 		if by <= aheadWarn {
 			continue
@@ -61,6 +72,6 @@ func clockSkew(p *checks.Pass) {
 	case dated == 0:
 		p.Nothing(leases.All, "nobody renews a lease in this cluster")
 	case ahead == 0:
-		p.OK(leases.All, "of %s none was renewed ahead of the API server's clock", checks.Count(dated, "lease"))
+		p.OK(leases.All, "of %s none was renewed by a clock that is off the API server's", checks.Count(dated, "lease"))
 	}
 }

@@ -66,9 +66,10 @@ func TestHealthyClusters(t *testing.T) {
 func toldUnknown(f checks.Finding, dir string, looks int) bool {
 	old := strings.HasSuffix(dir, "1_14") || strings.HasSuffix(dir, "1_18")
 	switch f.Check {
-	case "kcm-client-errors", "scheduler-errors", "scheduler-throughput-zero", "kcm-retries-high", "kcm-queue-latency":
+	case "kcm-client-errors", "scheduler-errors", "scheduler-throughput-zero", "kcm-retries-high", "kcm-queue-latency",
+		"kcm-work-latency", "kcm-gc-sync-errors", "kcm-eviction-rate", "kcm-podgc-force-deletes", "scheduler-preemption-storm", "scheduler-stale-cache":
 		return looks == 1 || old && f.Gap.Reason == collectors.Absent
-	case "kcm-client-throttled", "scheduler-active-queue-backlog", "scheduler-pod-sli-latency":
+	case "kcm-client-throttled", "scheduler-client-throttled", "scheduler-plugin-slow", "scheduler-backoff-queue", "scheduler-active-queue-backlog", "scheduler-pod-sli-latency":
 		return old && f.Gap.Reason == collectors.Absent
 	}
 	return false

@@ -16,4 +16,6 @@ var All = []*checks.Check{
 	HolderMissing,
 	ClockSkew,
 	Split,
+	ElectionOff,
+	IdentityStale,
 }

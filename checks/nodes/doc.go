@@ -15,4 +15,6 @@ var All = []*checks.Check{
 	VersionSkew,
 	CSRPending,
 	Uninitialized,
+	Routes,
+	Flapping,
 }

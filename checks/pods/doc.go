@@ -13,5 +13,6 @@ var All = []*checks.Check{
 	NoCondition,
 	Gated,
 	BoundNotStarted,
+	CreatingStuck,
 	Crashloop,
 }

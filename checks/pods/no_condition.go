@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ktriage/ktriage/checks"
@@ -70,7 +71,7 @@ func noCondition(p *checks.Pass) {
 		} else if g.Past2m > 0 {
 			said = true
 			t := collectors.Target{Component: collectors.Pods, Name: g.Key}
-			p.Warn(t, "no scheduler has looked at %s in %s, such as %s; they ask for scheduler %s, which kube-scheduler is not known to serve", checks.Count(g.Past2m, "pod"), checks.Span(g.Oldest), g.Example, g.Key).
+			p.Warn(t, "no scheduler has looked at %s in %s, such as %s; they ask for scheduler %s, which kube-scheduler is not known to serve%s", checks.Count(g.Past2m, "pod"), checks.Span(g.Oldest), g.Example, g.Key, lockOf(p, g.Key)).
 				Saw(pods.Pending, "waits", checks.Span(g.Oldest), checks.Span(customFor), "experience; no public source").
 				Number("pods", float64(g.Past2m)).Mark("custom-scheduler")
 		} else if g.Past30s > 0 {
@@ -81,6 +82,25 @@ func noCondition(p *checks.Pass) {
 		p.OK(pods.All, "of %s none waits longer than %s for kube-scheduler's first look%s", checks.Count(c.Total, "pending pod"), checks.Span(ignoredFor), others).
 			Saw(pods.Pending, "ignored", "0", "", "")
 	}
+}
+
+// lockOf says what the leases tell of a scheduler of somebody's own. One that
+// was told to elect by the lock of kube-scheduler waits for it for ever.
+func lockOf(p *checks.Pass, name string) string {
+	h, gap := checks.One(p, leases.Leases)
+	if gap != nil {
+		return ""
+	}
+	for _, l := range h.Leases {
+		if !strings.Contains(l.Name, name) {
+			continue
+		}
+		if l.Fresh(h.At) {
+			return fmt.Sprintf("; %s holds the lease %s and does not look at them", l.Host(), l.ID())
+		}
+		return fmt.Sprintf("; nobody holds the lease %s", l.ID())
+	}
+	return "; no lease has its name: it does not run, elects nobody, or waits for the lock of another"
 }
 
 // ignored reports pods that kube-scheduler should have looked at, if there are

@@ -15,4 +15,9 @@ var All = []*checks.Check{
 	AttemptLatency,
 	PodLatency,
 	ActiveBacklog,
+	BackoffQueue,
+	PreemptionStorm,
+	StaleCache,
+	PluginSlow,
+	ClientThrottled,
 }

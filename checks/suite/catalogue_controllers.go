@@ -9,13 +9,4 @@ var controllersRules = decisions{
 	merged: []Merged{
 		{"kcm-cronjob-skew", []checks.ID{"cronjob-missed"}, "looks at the CronJobs themselves and names the one that is late; the histogram also holds the catching up after every start"},
 	},
-	open: []checks.ID{
-		"kcm-work-latency",
-		"kcm-controller-not-running",
-		"kcm-gc-sync-errors",
-		"kcm-node-cidr-exhausted",
-		"kcm-eviction-rate",
-		"kcm-podgc-force-deletes",
-		"kcm-informer-lag",
-	},
 }

@@ -13,7 +13,4 @@ var leasesRules = decisions{
 		{"lease-legacy-lock", "client-go has no such locks since 0.24; a component that old has no Lease, which scheduler-no-leader and kcm-no-leader say, and it is advice that would cost reading ConfigMaps"},
 		{"lease-clients-many", "in every cluster that is idle most writes are of leases, one every 10 s from each node: it is true of the healthy ones"},
 	},
-	open: []checks.ID{
-		"apiserver-identity-lease-stale",
-	},
 }

@@ -14,7 +14,4 @@ var nodesRules = decisions{
 	rejected: []Rejected{
 		{"node-kubelet-cert", "it takes a request per node through nodes/proxy, a right that amounts to root on every node; renewal that fails shows as a request for a certificate that nobody signs (node-csr-pending)"},
 	},
-	open: []checks.ID{
-		"node-flapping",
-	},
 }

@@ -13,7 +13,4 @@ var podsRules = decisions{
 		{"pod-pending-preempting", []checks.ID{"scheduler-unschedulable-pods"}, "leaves out pods whose victims shut down, for 5 minutes, and counts them after that"},
 		{"pod-crashloop", []checks.ID{"static-pod-crashloop"}, "tells of the control plane's own pods; those of others are their owners' (deployment-replicas-mismatch)"},
 	},
-	open: []checks.ID{
-		"pod-creating-stuck",
-	},
 }

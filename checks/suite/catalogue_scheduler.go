@@ -9,11 +9,4 @@ var schedulerRules = decisions{
 	merged: []Merged{
 		{"scheduler-unknown-profile", []checks.ID{"pod-pending-no-condition"}, "names the scheduler that the pods ask for and nobody serves"},
 	},
-	open: []checks.ID{
-		"scheduler-backoff-queue",
-		"scheduler-plugin-slow",
-		"scheduler-preemption-storm",
-		"scheduler-stale-cache",
-		"scheduler-client-throttled",
-	},
 }

@@ -20,6 +20,7 @@ type Queue struct {
 	Longest       time.Duration // how long the longest of the running workers has been at one object
 	LongestBefore time.Duration
 	Wait          metrics.Latency // how long objects waited in the queue
+	Work          metrics.Latency // how long a worker was at one
 }
 
 // Queues are the work queues of one controller manager.
@@ -70,6 +71,7 @@ var queueFamilies = []metrics.Select{
 	{Name: "workqueue_retries_total", By: []string{"name"}},
 	{Name: "workqueue_longest_running_processor_seconds", By: []string{"name"}},
 	{Name: "workqueue_queue_duration_seconds", By: []string{"name"}},
+	{Name: "workqueue_work_duration_seconds", By: []string{"name"}},
 }
 
 func readQueue(w metrics.Window, name string) Queue {
@@ -78,6 +80,7 @@ func readQueue(w metrics.Window, name string) Queue {
 	q.Depth, _ = w.Last.Sum("workqueue_depth", mine)
 	q.Longest = longest(w.Last, mine)
 	q.Wait, _ = w.Latency("workqueue_queue_duration_seconds", mine)
+	q.Work, _ = w.Latency("workqueue_work_duration_seconds", mine)
 	if w.OK() {
 		q.DepthBefore, _ = w.First.Sum("workqueue_depth", mine)
 		q.LongestBefore = longest(w.First, mine)

@@ -25,6 +25,11 @@ type Lease struct {
 	Acquired        time.Time // when the holder took it; zero if it does not say
 	Renewed         time.Time // by the holder's own clock; zero if it never was
 	Transitions     int       // how often it has changed hands
+	// Behind is by how much, at least, the holder's clock is behind the API
+	// server's, where that is proved: it renewed the lease between the two looks
+	// with a time from before the first of them.
+	Behind time.Duration
+	fresh  time.Duration // and then, how old the renewal is at most
 }
 
 // ID names the lease as an operator does: "kube-system/kube-scheduler".
@@ -47,7 +52,14 @@ func (l Lease) Host() string {
 // Age is how long ago the lease was renewed. The clock that it is held against
 // is a Date header, which leaves off the fraction of a second: the true age is
 // up to a second more. It is negative if the lease was renewed after that.
-func (l Lease) Age(at time.Time) time.Duration { return at.Sub(l.Renewed) }
+// Where the holder's clock is known to be behind, it is how long ago that
+// renewal can have been at most.
+func (l Lease) Age(at time.Time) time.Duration {
+	if l.Behind > 0 {
+		return l.fresh
+	}
+	return at.Sub(l.Renewed)
+}
 
 // Expired reports whether the lease is certain to have run out.
 func (l Lease) Expired(at time.Time) bool {
@@ -133,7 +145,7 @@ var Leases = &collectors.Fact[Held]{
 }
 
 func newLease(o *coordinationv1.Lease) (Lease, bool) {
-	if _, identity := o.Labels["apiserver.kubernetes.io/identity"]; identity || o.Namespace == "kube-node-lease" {
+	if _, identity := o.Labels[identityLabel]; identity || o.Namespace == "kube-node-lease" {
 		return Lease{}, false
 	}
 	l := Lease{Namespace: o.Namespace, Name: o.Name, Created: o.CreationTimestamp.Time}
@@ -170,6 +182,7 @@ func newHeld(looks [2]map[string]Lease, rs []collectors.Answered) (Held, error) 
 	}
 	switch {
 	case got[0] != nil && got[1] != nil:
+		compareClocks(got[0], got[1])
 		return Held{Look: *got[1], Before: got[0]}, nil
 	case got[1] != nil:
 		return Held{Look: *got[1], Broken: "the first look failed: " + why[0].Error()}, nil
@@ -177,6 +190,29 @@ func newHeld(looks [2]map[string]Lease, rs []collectors.Answered) (Held, error) 
 		return Held{Look: *got[0], Broken: "the second look failed: " + why[1].Error()}, nil
 	}
 	return Held{}, why[1]
+}
+
+// proof is what a clock must be off by to be told from the fractions of a second
+// that the API server's own leaves off.
+const proof = 2 * time.Second
+
+// compareClocks looks for holders whose clock is behind. Candidates do not mind:
+// each waits by its own clock for the lease not to change.
+func compareClocks(before, now *Look) {
+	passed := now.At.Sub(before.At)
+	for i := range now.Leases {
+		l := &now.Leases[i]
+		b, ok := before.Find(l.Namespace, l.Name)
+		if !ok || b.Holder != l.Holder || l.Holder == "" || !l.Renewed.After(b.Renewed) {
+			continue
+		}
+		if by := before.At.Sub(l.Renewed); by > proof {
+			l.Behind, l.fresh = by, passed
+			if l.Renewed.Sub(b.Renewed) > passed/2 && l.Duration > 0 { // it goes on with it
+				l.fresh = min(passed, l.Duration/3)
+			}
+		}
+	}
 }
 
 func newLook(at time.Time, by map[string]Lease) *Look {

@@ -29,14 +29,17 @@ type Zone struct{ All, Silent int }
 
 // Health is what the nodes' conditions say.
 type Health struct {
-	All      int
-	Silent   int    // nodes whose Ready is Unknown
-	NotReady []Node // those that are not ready, the first to be so first; at most maxKept
-	Failing  int    // how many there are
-	Pressure []Node // those that are short of something, as NotReady
-	Pressed  int
-	Zones    map[string]Zone
-	Kubelets map[string]Kubelet // by version
+	All       int
+	Silent    int    // nodes whose Ready is Unknown
+	NotReady  []Node // those that are not ready, the first to be so first; at most maxKept
+	Failing   int    // how many there are
+	Pressure  []Node // those that are short of something, as NotReady
+	Pressed   int
+	Unrouted  []Node // those that have no network, as NotReady
+	Routeless int
+	Changed   []Node // ready ones, the latest to become so first; at most maxKept
+	Zones     map[string]Zone
+	Kubelets  map[string]Kubelet // by version
 }
 
 // A Kubelet is the nodes that run one version of it.
@@ -76,6 +79,10 @@ func (h *Health) add(o *corev1.Node) {
 		switch {
 		case c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue:
 			ready = true
+			h.Changed = latest(h.Changed, newNode(o, c))
+		case c.Type == corev1.NodeNetworkUnavailable && c.Status == corev1.ConditionTrue:
+			h.Routeless++
+			h.Unrouted = keep(h.Unrouted, newNode(o, c))
 		case c.Type == corev1.NodeReady:
 			n := newNode(o, c)
 			if n.Silent {
@@ -123,6 +130,13 @@ func newNode(o *corev1.Node, c corev1.NodeCondition) Node {
 func keep(ns []Node, n Node) []Node {
 	ns = append(ns, n)
 	slices.SortFunc(ns, func(a, b Node) int { return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Name, b.Name)) })
+	return ns[:min(len(ns), maxKept)]
+}
+
+// latest is keep for those that changed last.
+func latest(ns []Node, n Node) []Node {
+	ns = append(ns, n)
+	slices.SortFunc(ns, func(a, b Node) int { return cmp.Or(b.Since.Compare(a.Since), cmp.Compare(a.Name, b.Name)) })
 	return ns[:min(len(ns), maxKept)]
 }
 

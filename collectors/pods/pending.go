@@ -29,7 +29,7 @@ const (
 	Preempting    Cause = "preempting"    // nobody: pods of less priority are being evicted for it
 	Gated         Cause = "gated"         // who set the scheduling gate; the key is the gates
 	NotStarted    Cause = "not started"   // the kubelet, which has not acknowledged it; the key is the node
-	Starting      Cause = "starting"      // the kubelet, which is at it
+	Starting      Cause = "starting"      // the kubelet, which is at it; the key is what it says it waits for
 )
 
 // A Group is pods that wait for the same.
@@ -37,7 +37,8 @@ type Group struct {
 	Cause                   Cause
 	Key                     string
 	Count                   int
-	Past30s, Past2m, Past5m int           // how many of them have waited that long
+	Past30s, Past2m, Past5m int // how many of them have waited that long
+	Past1h                  int
 	Oldest                  time.Duration // how long the first of them has waited
 	Example                 string        // namespace/name of that one
 	Nodes                   int           // how many nodes there were to choose from, of an unschedulable one
@@ -73,6 +74,7 @@ func (c Census) Sum(cause Cause) Group {
 		out.Past30s += g.Past30s
 		out.Past2m += g.Past2m
 		out.Past5m += g.Past5m
+		out.Past1h += g.Past1h
 		if g.Oldest >= out.Oldest {
 			out.Oldest, out.Example, out.Key = g.Oldest, g.Example, g.Key
 		}
@@ -152,7 +154,7 @@ func (c *counter) add(p *corev1.Pod) {
 	if d := deployment(p); d != "" && t.Cause == Unschedulable && len(t.Deployments) < maxOwners && !slices.Contains(t.Deployments, d) {
 		t.Deployments = append(t.Deployments, d)
 	}
-	for limit, n := range map[time.Duration]*int{30 * time.Second: &t.Past30s, 2 * time.Minute: &t.Past2m, 5 * time.Minute: &t.Past5m} {
+	for limit, n := range map[time.Duration]*int{30 * time.Second: &t.Past30s, 2 * time.Minute: &t.Past2m, 5 * time.Minute: &t.Past5m, time.Hour: &t.Past1h} {
 		if age > limit {
 			*n++
 		}
@@ -193,7 +195,7 @@ func classify(p *corev1.Pod, now time.Time) (Group, time.Time) {
 		// The start time is the first thing that a kubelet writes of a pod.
 		return Group{Cause: NotStarted, Key: p.Spec.NodeName}, since
 	case p.Spec.NodeName != "":
-		return Group{Cause: Starting}, since
+		return Group{Cause: Starting, Key: waitingFor(p)}, since
 	case len(p.Spec.SchedulingGates) > 0:
 		return Group{Cause: Gated, Key: gates(p)}, created
 	case (said == nil || said.Status == corev1.ConditionUnknown) && schedulerName(p) == corev1.DefaultSchedulerName && len(p.Spec.ResourceClaims) > 0:
@@ -226,6 +228,16 @@ func deployment(p *corev1.Pod) string {
 	for _, o := range p.OwnerReferences {
 		if name, ok := strings.CutSuffix(o.Name, "-"+hash); ok && o.Kind == "ReplicaSet" && hash != "" && name != "" {
 			return p.Namespace + "/" + name
+		}
+	}
+	return ""
+}
+
+// waitingFor is why the first container that waits does: "ImagePullBackOff".
+func waitingFor(p *corev1.Pod) string {
+	for _, st := range slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses) {
+		if w := st.State.Waiting; w != nil && w.Reason != "" && w.Reason != "PodInitializing" {
+			return strings.ToValidUTF8(w.Reason[:min(len(w.Reason), maxText)], "")
 		}
 	}
 	return ""

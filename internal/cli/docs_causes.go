@@ -34,7 +34,7 @@ var areas = []area{
 	{2, "seats", []string{"apf-"}},
 	{2, "webhooks, extensions", []string{"webhook-", "apiservice-", "conversion-"}},
 	{2, "certificates", []string{"client-cert-", "cert-serving-"}},
-	{3, "leases", []string{"lease-", "le-"}},
+	{3, "leases", []string{"lease-", "le-", "apiserver-identity-lease-stale"}},
 	{3, "clients' requests", []string{"kcm-client-errors"}},
 	{3, "scheduler", []string{"scheduler-"}},
 	{3, "controllers", []string{"kcm-", "controllers-lagging"}},

@@ -831,3 +831,21 @@ func metricsAPI(c, e checks.Finding, _ View) Strength {
 	}
 	return No
 }
+
+// nothingHeard fires for nodes of which nothing is heard: one that says itself
+// that it is not ready is not given up.
+func nothingHeard(c, _ checks.Finding, _ View) Strength {
+	if c.Check == "nodes-mass-notready" || c.Marked("silent") {
+		return CoOccurrence
+	}
+	return No
+}
+
+// asManyStale fires where at least as many API servers are in trouble as do not
+// renew their lease.
+func asManyStale(c, e checks.Finding, all View) Strength {
+	if float64(all.count(c.Check)) >= e.Number("missing") {
+		return CoOccurrence
+	}
+	return No
+}
