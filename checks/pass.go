@@ -20,9 +20,6 @@ type Pass struct {
 // Now is when the snapshot was taken, so that a replay judges as the run did.
 func (p *Pass) Now() time.Time { return p.snap.At }
 
-// Window is how long the run watched the cluster, as it was meant to.
-func (p *Pass) Window() time.Duration { return p.snap.Window }
-
 // OK reports that the target is as it should be. It returns the verdict, for
 // its evidence.
 func (p *Pass) OK(t collectors.Target, format string, a ...any) *Verdict {

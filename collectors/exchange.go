@@ -15,9 +15,9 @@ import (
 // is a health endpoint's, some kilobytes.
 const maxBody = 16 << 20
 
-// pageLimit is how many objects a page is asked to hold: what kubectl and
+// PageLimit is how many objects a page is asked to hold: what kubectl and
 // client-go's pager use.
-const pageLimit = 500
+const PageLimit = 500
 
 // maxPages ends a list whose server hands out tokens for ever.
 const maxPages = 100_000
@@ -219,6 +219,3 @@ func (c *Collection) record(req Request, page int, reply *Reply, body []byte, ga
 	}
 	c.o.Recorder.Record(req, page, reply, body, gap)
 }
-
-// PageLimit is how many objects a Source should ask for in one page.
-func PageLimit() int { return pageLimit }

@@ -32,6 +32,7 @@ type Gap struct {
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail"`           // what was tried and what came back
 	Remedy string `json:"remedy,omitempty"` // what would mend it: a flag, a role
+	Note   string `json:"note,omitempty"`   // what is to be known of the attempt, and is too much for a headline
 }
 
 // Error returns the reason and the detail in one line.

@@ -49,12 +49,13 @@ func filesExpiring(p *checks.Pass) {
 			continue // ca-expiring has other limits
 		}
 		left := f.Cert.NotAfter.Sub(p.Now())
-		s, limit := checks.OK, servingWarn
+		s, urgent := checks.OK, filesCritical
+		limit, _, source := limits(f.Cert)
 		if renewed(f.Cert) {
-			limit = shortWarn
+			urgent = min(urgent, part(f.Cert, shortCritical))
 		}
 		switch {
-		case left < filesCritical:
+		case left < urgent:
 			s = checks.Critical
 		case left < limit:
 			s = checks.Warning
@@ -67,7 +68,7 @@ func filesExpiring(p *checks.Pass) {
 			words = "expired %s ago, on %s"
 		}
 		p.Judge(collectors.Target{Component: collectors.Certificates, Name: strings.TrimPrefix(f.Path, "/")}, s, words, checks.Span(left), f.Cert.NotAfter.UTC().Format(time.DateOnly)).
-			Saw(inventory.Files, "notAfter", f.Cert.NotAfter.UTC().Format(time.RFC3339), checks.Span(limit), servingSource).
+			Saw(inventory.Files, "notAfter", f.Cert.NotAfter.UTC().Format(time.RFC3339), checks.Span(limit), source).
 			Saw(inventory.Files, "subject", f.Cert.Subject, "", "")
 	}
 }

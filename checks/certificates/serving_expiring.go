@@ -38,11 +38,15 @@ const (
 	servingCritical = day
 	servingSource   = "experience; kubernetes-mixin KubeClientCertificateExpiration has 7d and 1d"
 
-	// short is how long certificates last at most that somebody renews by himself
-	// all the time. OpenShift's last for 30 days and are renewed with 6 to 15 days
-	// to go; what has less than shortWarn was forgotten there too.
-	short     = 45 * day
-	shortWarn = 5 * day
+	// short is how long certificates last at most that a program renews all the
+	// time. What renews certificates in Kubernetes does so when 70 to 90% of
+	// their time is over (client-go, util/certificate, jitteryDuration), so that
+	// less than a tenth left was forgotten, be it of a month or of a day; and
+	// less than half of that will not be made up for.
+	short         = 45 * day
+	shortWarn     = 0.10
+	shortCritical = 0.05
+	shortSource   = "client-go certificate manager: renewed after 70 to 90% of the lifetime"
 
 	day = 24 * time.Hour
 )
@@ -96,19 +100,20 @@ func judge(p *checks.Pass, of string, f *collectors.Fact[collectors.Cert]) {
 	}
 }
 
-// limit is what a certificate should have left.
-func limit(c collectors.Cert) time.Duration {
+// limits is what a certificate should have left, and what it must have.
+func limits(c collectors.Cert) (warn, critical time.Duration, source string) {
 	if renewed(c) {
-		return shortWarn
+		return part(c, shortWarn), min(servingCritical, part(c, shortCritical)), shortSource
 	}
-	return servingWarn
+	return servingWarn, servingCritical, servingSource
 }
 
 func lasts(p *checks.Pass, c collectors.Cert) checks.Status {
+	warn, critical, _ := limits(c)
 	switch left := c.NotAfter.Sub(p.Now()); {
-	case left < servingCritical:
+	case left < critical:
 		return checks.Critical
-	case left < limit(c):
+	case left < warn:
 		return checks.Warning
 	}
 	return checks.OK
@@ -120,16 +125,21 @@ func says(p *checks.Pass, t collectors.Target, s checks.Status, c collectors.Cer
 	if left < 0 {
 		words = "serves with a certificate that expired %s ago, on %s"
 	}
+	warn, _, source := limits(c)
 	p.Judge(t, s, words, checks.Span(left), c.NotAfter.UTC().Format(time.DateOnly)).
-		Saw(f, "notAfter", c.NotAfter.UTC().Format(time.RFC3339), checks.Span(limit(c)), servingSource).
+		Saw(f, "notAfter", c.NotAfter.UTC().Format(time.RFC3339), checks.Span(warn), source).
 		Saw(f, "subject", c.Subject, "", "").
 		Number("left", left.Seconds())
 }
 
-// renewed reports whether the certificate is of those that somebody renews by
-// himself.
+// renewed reports whether the certificate is of those that a program renews.
 func renewed(c collectors.Cert) bool {
 	return !c.NotBefore.IsZero() && c.NotAfter.Sub(c.NotBefore) < short
+}
+
+// part is a share of how long the certificate lasts.
+func part(c collectors.Cert, share float64) time.Duration {
+	return time.Duration(share * float64(c.NotAfter.Sub(c.NotBefore)))
 }
 
 // target is a certificate as a thing that is judged: "certificates/etcd/cp-1".

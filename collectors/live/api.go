@@ -59,7 +59,7 @@ func (s *Source) askAPI(ctx context.Context, a attempt, who, addr string, rt htt
 		u := *target
 		if a.Verb == collectors.List {
 			q := u.Query()
-			q.Set("limit", strconv.Itoa(collectors.PageLimit()))
+			q.Set("limit", strconv.Itoa(collectors.PageLimit))
 			if page != "" {
 				q.Set("continue", page)
 			}

@@ -103,7 +103,7 @@ func (b *breaker) ask(addr string, of service, try bool) (failure, bool) {
 		return failure{}, false
 	}
 	f := o.last
-	f.words = fmt.Sprintf("%s (not tried again after %d failures in a row)", f.words, o.dials+o.silences[itself]+o.silences[itStore])
+	f.note = fmt.Sprintf("not tried again after %d failures in a row", o.dials+o.silences[itself]+o.silences[itStore])
 	return f, true
 }
 

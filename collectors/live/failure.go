@@ -46,12 +46,13 @@ type failure struct {
 	reason collectors.Reason
 	words  string
 	remedy string
+	note   string
 	how    reach
 }
 
 // gap makes a Gap of the failure of one way.
 func (f failure) gap(way string) *collectors.Gap {
-	return &collectors.Gap{Reason: f.reason, Detail: way + ": " + f.words, Remedy: f.remedy}
+	return &collectors.Gap{Reason: f.reason, Detail: way + ": " + f.words, Remedy: f.remedy, Note: f.note}
 }
 
 // explain classifies the error of an attempt that got as far as at. The

@@ -349,7 +349,7 @@ func TestDeadAddressIsNotDialledForEachRequest(t *testing.T) {
 	for range 5 {
 		_, _, gap = fetch(t, s, collectors.Request{Verb: collectors.List, URL: "kube:/api/v1/pods"})
 	}
-	wantGap(t, gap, collectors.Unreachable, "kube:/api/v1/pods at ", "connection refused: nothing listens there (not tried again after 2 failures in a row)")
+	wantGap(t, gap, collectors.Unreachable, "kube:/api/v1/pods at ", "connection refused: nothing listens there", "not tried again after 2 failures in a row")
 	if got := s.Cost().Requests; got != 2 {
 		t.Errorf("got %d attempts, want 2", got)
 	}

@@ -161,7 +161,7 @@ func TestSilentAddressIsGivenUpLater(t *testing.T) {
 	if !dead {
 		t.Fatalf("not given up after %d silences", silencesToOpen)
 	}
-	wantGap(t, got.gap("way"), collectors.Timeout, "way: no answer (not tried again after 8 failures in a row)")
+	wantGap(t, got.gap("way"), collectors.Timeout, "way: no answer", "not tried again after 8 failures in a row")
 	if _, dead := b.refuses("b", itself); dead {
 		t.Error("another address is given up too")
 	}

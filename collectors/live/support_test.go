@@ -242,7 +242,7 @@ func wantGap(t *testing.T, g *collectors.Gap, reason collectors.Reason, words ..
 		t.Errorf("got %s: %s\nwant reason %q", g.Reason, g.Detail, reason)
 	}
 	for _, w := range words {
-		if !strings.Contains(g.Detail+"\n"+g.Remedy, w) {
+		if !strings.Contains(g.Detail+"\n"+g.Remedy+"\n"+g.Note, w) {
 			t.Errorf("got detail %q, remedy %q\nwant it to say %q", g.Detail, g.Remedy, w)
 		}
 	}
