@@ -20,7 +20,7 @@ var ApplySlow = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd members apply requests quickly",
 	Doc:       applySlowDoc,
-	Needs:     []collectors.Any{etcd.ApplyMetrics},
+	Needs:     append([]collectors.Any{etcd.ApplyMetrics}, suspects...),
 	Remedies: []checks.Remedy{
 		{Title: "see which requests were slow", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep 'took too long' | tail -20", Risk: checks.ReadOnly},
 		{Title: "on the node, see whether disk or processor is short", Command: "iostat -x 1 5 && top -b -n 1 | head -20", Risk: checks.ReadOnly},
@@ -47,7 +47,8 @@ func applySlow(p *checks.Pass) {
 		var v *checks.Verdict
 		switch {
 		case metrics.Exceeds(done, slow, applySlowShare):
-			v = p.Warn(m, "%s took over 100 ms %s, beside %s applied", checks.Count(slow, "request"), in, checks.Count(done, "entry"))
+			why, mark := short(p, m)
+			v = marked(p.Warn(m, "%s took over 100 ms %s, beside %s applied%s", checks.Count(slow, "request"), in, checks.Count(done, "entry"), why), mark)
 		case slow > 0:
 			v = p.Info(m, "%s took over 100 ms %s, beside %s applied", checks.Count(slow, "request"), in, checks.Count(done, "entry"))
 			if !metrics.Excludes(done, slow, applySlowShare) {

@@ -31,6 +31,7 @@ const oneNode = `
 gap: absent: no such group
 -- list kube:/api/v1/nodes --
 metadata: {name: cp-1, labels: {node-role.kubernetes.io/control-plane: ""}}
+status: {capacity: {cpu: "4", memory: 8Gi}}
 -- list kube:/api/v1/namespaces/kube-system/pods?labelSelector=tier%3Dcontrol-plane --
 metadata: {name: etcd-cp-1, namespace: kube-system, labels: {tier: control-plane}}
 spec:

@@ -17,7 +17,7 @@ var GRPCSlow = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd answers its clients quickly",
 	Doc:       grpcSlowDoc,
-	Needs:     []collectors.Any{etcd.CallMetrics},
+	Needs:     append([]collectors.Any{etcd.CallMetrics}, suspects...),
 	Remedies: []checks.Remedy{
 		{Title: "see which requests were slow", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep 'took too long' | tail -20", Risk: checks.ReadOnly},
 	},
@@ -64,7 +64,11 @@ func grpcSlow(p *checks.Pass) {
 			p.Nothing(m, "it answered no request in the window")
 			continue
 		}
-		v := p.Judge(m, worst.Status, "%s requests take %s", method, worst).Mark("method=" + method)
+		why, mark := "", ""
+		if worst.Status.Bad() && worst.Basis == checks.OverWindow {
+			why, mark = short(p, m)
+		}
+		v := marked(p.Judge(m, worst.Status, "%s requests take %s%s", method, worst, why), mark).Mark("method=" + method)
 		v.Saw(etcd.CallMetrics, "told by", c.Family, "", "")
 		worst.evidence(v, etcd.CallMetrics)
 	}

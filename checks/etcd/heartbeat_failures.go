@@ -18,7 +18,7 @@ var HeartbeatFailures = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd's leader sends its heartbeats in time",
 	Doc:       heartbeatFailuresDoc,
-	Needs:     []collectors.Any{etcd.HeartbeatFailures},
+	Needs:     append([]collectors.Any{etcd.HeartbeatFailures}, suspects...),
 	Remedies: []checks.Remedy{
 		{Title: "on the leader's node, see whether disk or processor is short", Command: "iostat -x 1 5 && top -b -n 1 | head -20", Risk: checks.ReadOnly},
 		{Title: "see what the leader says of it", Command: "crictl logs --tail 200 $(crictl ps -q --name etcd) 2>&1 | grep -E 'heartbeat|slow fdatasync|overloaded'", Risk: checks.ReadOnly},
@@ -35,18 +35,26 @@ const (
 
 func heartbeatFailures(p *checks.Pass) {
 	for m, g := range checks.Each(p, etcd.HeartbeatFailures) {
-		judgeGrowth(p, m, etcd.HeartbeatFailures, g, heartbeatsLate, heartbeatsSource,
+		why, mark := "", ""
+		if g.Delta > 0 {
+			why, mark = short(p, m)
+		}
+		v := judgeGrowth(p, m, etcd.HeartbeatFailures, g, heartbeatsLate, heartbeatsSource,
 			"sent no heartbeat late", func(n float64) string { return "sent " + checks.Count(n, "heartbeat") + " late" },
-			": followers that hear none for 1 s elect another leader")
+			why+"; followers that hear none for 1 s elect another leader")
+		if v != nil {
+			marked(v, mark)
+		}
 	}
 }
 
 // judgeGrowth warns of a counter that grew in the window by a limit or more;
 // less is advice. What it counted before is told only: it may be long over.
-func judgeGrowth(p *checks.Pass, m collectors.Target, f collectors.Any, g etcd.Growth, limit float64, source, good string, bad func(float64) string, then string) {
+// Without a verdict it returns nil.
+func judgeGrowth(p *checks.Pass, m collectors.Target, f collectors.Any, g etcd.Growth, limit float64, source, good string, bad func(float64) string, then string) *checks.Verdict {
 	if !g.Watched {
 		p.Unknown(m, collectors.Gapf(collectors.NotAsked, "whether it goes on is not known: %s; %.0f since the start", g.Why, g.Total))
-		return
+		return nil
 	}
 	in := "in " + checks.Seconds(g.Elapsed)
 	var v *checks.Verdict
@@ -58,6 +66,6 @@ func judgeGrowth(p *checks.Pass, m collectors.Target, f collectors.Any, g etcd.G
 	default:
 		v = p.OK(m, "%s %s; %.0f since the start", good, in, g.Total)
 	}
-	v.Saw(f, in, fmt.Sprintf("%.0f", g.Delta), fmt.Sprintf("%.0f", limit), source).
+	return v.Saw(f, in, fmt.Sprintf("%.0f", g.Delta), fmt.Sprintf("%.0f", limit), source).
 		Number("count", g.Delta).Number("window", g.Elapsed)
 }

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	_ "embed"
+	"fmt"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -17,7 +18,7 @@ var NoSpaceAlarm = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd has not raised NOSPACE",
 	Doc:       nospaceAlarmDoc,
-	Needs:     []collectors.Any{etcd.RaisedAlarms},
+	Needs:     []collectors.Any{etcd.RaisedAlarms, etcd.DB},
 	Remedies: []checks.Remedy{
 		{Title: "see which member raised it, and how full each is", Command: "etcdctl alarm list && etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly, Recipe: "etcd-nospace"},
 		{Title: "save a snapshot first, while it is still small", Command: "etcdctl snapshot save /var/tmp/etcd-$(date +%s).db --command-timeout=300s", Risk: checks.Safe},
@@ -28,7 +29,32 @@ var NoSpaceAlarm = &checks.Check{
 }
 
 func nospaceAlarm(p *checks.Pass) {
-	alarm(p, etcd.NoSpace, "every write is refused until the alarm is taken back, whatever the size is now", "etcd documentation, maintenance")
+	alarm(p, etcd.NoSpace, "every write is refused until the alarm is taken back, whatever the size is now"+howFull(p), "etcd documentation, maintenance")
+}
+
+// howFull says how full the databases are now, if that is known: whether there
+// is room to make first, or only an alarm to take back.
+func howFull(p *checks.Pass) string {
+	answers, _ := checks.All(p, etcd.DB)
+	least, most, known := 0.0, 0.0, 0
+	for _, a := range answers {
+		if a.Gap != nil || a.Value.Quota <= 0 {
+			continue
+		}
+		used := float64(a.Value.Size) / float64(a.Value.Quota)
+		if known == 0 || used < least {
+			least = used
+		}
+		most = max(most, used)
+		known++
+	}
+	switch {
+	case known == 0:
+		return ""
+	case checks.Percent(least) == checks.Percent(most):
+		return fmt.Sprintf(" (%s of the quota)", checks.Percent(most))
+	}
+	return fmt.Sprintf(" (%s to %s of the quota)", checks.Percent(least), checks.Percent(most))
 }
 
 // alarm judges whether an alarm is raised, and says what that means.

@@ -2,6 +2,8 @@ package etcd
 
 import (
 	_ "embed"
+	"fmt"
+	"time"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -18,7 +20,7 @@ var WALFsyncSlow = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "every etcd member syncs its write-ahead log quickly",
 	Doc:       walFsyncSlowDoc,
-	Needs:     []collectors.Any{etcd.FsyncLatency, etcd.ServerMetrics, etcd.Members},
+	Needs:     []collectors.Any{etcd.FsyncLatency, etcd.ServerMetrics, etcd.Members, etcd.CommandLines},
 	Remedies: []checks.Remedy{
 		{Title: "on the node, see who else writes to the disk", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
 		{Title: "see what the disk can do: 99% of the syncs should take under 10 ms", Command: "fio --name=wal --rw=write --ioengine=sync --fdatasync=1 --bs=2300 --size=22m --directory=/var/lib/etcd", Risk: checks.Disruptive},
@@ -67,5 +69,20 @@ func walFsyncSlow(p *checks.Pass) {
 		v := p.Judge(m, status, "log syncs take %s%s", j, note)
 		w.mark(v, m)
 		j.evidence(v, etcd.FsyncLatency)
+		flags, _ := checks.Of(p, etcd.CommandLines, m) // without them, etcd's defaults
+		outlasting(v, j, "heartbeat", flags.Heartbeat())
+		outlasting(v, j, "election timeout", flags.Election())
 	}
+}
+
+// outlasting tells how many syncs took longer than one of etcd's own times:
+// that many were noticed by the other members, whatever the p99 is.
+func outlasting(v *checks.Verdict, j judged, what string, limit time.Duration) {
+	h := j.Lifetime
+	if j.Basis == checks.OverWindow {
+		h = j.Window
+	}
+	n, edge := h.Above(limit.Seconds())
+	v.Saw(etcd.FsyncLatency, "longer than the "+what, fmt.Sprintf("%.0f of %.0f above %s", n, h.Count, checks.Seconds(edge)), checks.Seconds(limit.Seconds()), "--heartbeat-interval, --election-timeout").
+		Number("over "+what, n)
 }

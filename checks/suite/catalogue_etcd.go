@@ -6,22 +6,12 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var etcdRules = decisions{
 	section: "2.3",
-	open: []checks.ID{
-		"etcd-snapshot-fsync-slow",
-		"etcd-grpc-failures",
-		"etcd-peer-failures",
-		"etcd-slow-read-index",
-		"etcd-hash-divergence",
-		"etcd-db-growth",
-		"etcd-snapshot-transfer",
-		"etcd-watch-backlog",
-		"etcd-open-read-txns",
-		"etcd-clock-drift",
-		"etcd-memory-high",
-		"etcd-data-disk-full",
-		"etcd-corruption-check-off",
-		"etcd-auto-compaction-conflict",
-		"etcd-shared-with-others",
-		"etcd-backup-stale",
+	merged: []Merged{
+		{"etcd-clock-drift", []checks.ID{"etcd-log-clock-drift"}, "etcd tells the drift of its peers' clocks in its log only, above 1 s"},
+		{"etcd-hash-divergence", []checks.ID{"etcd-revision-divergence", "etcd-corrupt-alarm", "etcd-log-corrupt"}, "finds members that differ without making each read its whole database for a hash, which is for an operator to order"},
+		{"etcd-data-disk-full", []checks.ID{"node-pressure", "etcd-log-disk-full"}, "the kubelet says DiskPressure of the node, and etcd itself logs the write that failed; how full the disk is no endpoint of etcd tells"},
+	},
+	rejected: []Rejected{
+		{"etcd-backup-stale", "no object of the cluster says where backups go or that one succeeded: a guess by a CronJob's name would be wrong both ways, for it misses backups made outside and trusts jobs that save nothing"},
 	},
 }
