@@ -6,25 +6,10 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var apiserverRules = decisions{
 	section: "2.1",
-	open: []checks.ID{
-		"apiserver-error-budget-burn",
-		"apiserver-aborts",
-		"apiserver-panic",
-		"apiserver-memory-high",
-		"apiserver-goroutines-high",
-		"apiserver-instance-skew",
-		"apiserver-resource-bytes-high",
-		"apiserver-expensive-lists",
-		"apiserver-watch-cache-lag",
-		"apiserver-consistent-read-fallback",
-		"apiserver-watch-cache-reinit",
-		"apiserver-terminated-watchers",
-		"apiserver-encryption-kms",
-		"apiserver-deprecated-api-in-use",
-		"apiserver-auth-failures",
-		"apiserver-authz-webhook-slow",
-		"apiserver-tls-handshake-errors",
-		"apiserver-service-ip-exhausted",
-		"apiserver-cpu-throttled",
+	merged: []Merged{
+		{"apiserver-panic", []checks.ID{"apiserver-aborts", "apiserver-log-panic"}, "warns of handlers that panicked, which the same counter tells, and of panics in the log"},
+	},
+	rejected: []Rejected{
+		{"apiserver-cpu-throttled", "throttling is told by the kubelet's cAdvisor metrics only, a body of megabytes behind the right nodes/proxy, by which one can run commands in every pod of the node; ktriage does not ask for that"},
 	},
 }

@@ -191,3 +191,21 @@ var StoreIntegrity = windowFact("apiserver.store-integrity", "objects that an in
 	metrics.Select{Name: "apiserver_storage_transformation_operations_total", By: []string{"status"}},
 	metrics.Select{Name: "apiserver_storage_consistency_checks_total", By: []string{"group", "resource", "status"}},
 	metrics.Select{Name: "apiserver_request_total"})
+
+// ResourceBytes is how large all objects of each resource are together, in
+// etcd, as each instance estimates it.
+var ResourceBytes = windowFact("apiserver.resource-bytes", "how many bytes the objects of each resource take in etcd, by each instance's estimate",
+	func(w metrics.Window) (map[string]int64, error) {
+		const family = "apiserver_resource_size_estimate_bytes"
+		if !w.Has(family) {
+			return nil, absent(w, 34, family)
+		}
+		out := map[string]int64{}
+		for _, x := range w.Last.Series(family) {
+			if x.Value >= 0 { // negative: it could not be estimated
+				out[resourceOf(x)] += int64(x.Value)
+			}
+		}
+		return out, nil
+	},
+	selects([]string{"group", "resource"}, "apiserver_resource_size_estimate_bytes")...)

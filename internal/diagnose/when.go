@@ -849,3 +849,11 @@ func asManyStale(c, e checks.Finding, all View) Strength {
 	}
 	return No
 }
+
+// isThePeer fires where what could not be sent was for the member that is down.
+func isThePeer(c, e checks.Finding, _ View) Strength {
+	if e.Marked("peer=" + c.Target.Name) {
+		return Direct
+	}
+	return No
+}
