@@ -8,12 +8,13 @@ import (
 	"github.com/ktriage/ktriage/lab/cluster"
 )
 
-// uncompacted is three of the API server's intervals and a bit.
-const uncompacted = 15*time.Minute + 20*time.Second
+// uncompacted is the API server's usual interval and a bit: where all are told
+// never to compact, nothing is waited for longer.
+const uncompacted = 5*time.Minute + 20*time.Second
 
 var etcdCompactionOff = Fault{
 	Name:   "etcd-compaction-off",
-	Doc:    "The API server was told not to compact etcd's history (--etcd-compaction-interval=0), and has not for 15 minutes.",
+	Doc:    "The API server was told not to compact etcd's history (--etcd-compaction-interval=0), and has not for 5 minutes.",
 	Want:   Problem{Check: "etcd-compaction-stalled"},
 	Lab:    func(o *cluster.Options) { o.SetArg(cluster.APIServer, "etcd-compaction-interval", "0") },
 	Slow:   true,
