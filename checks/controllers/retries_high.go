@@ -4,11 +4,13 @@ import (
 	"cmp"
 	_ "embed"
 	"slices"
+	"strings"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/checks/leases"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/controllers"
+	collected "github.com/ktriage/ktriage/collectors/leases"
 	"github.com/ktriage/ktriage/collectors/metrics"
 )
 
@@ -21,7 +23,7 @@ var RetriesHigh = &checks.Check{
 	Component: collectors.Controllers,
 	Title:     "no controller works at failing objects for the most part",
 	Doc:       retriesHighDoc,
-	Needs:     []collectors.Any{controllers.WorkQueues, controllers.Elected.Leads},
+	Needs:     []collectors.Any{controllers.WorkQueues, controllers.Elected.Leads, controllers.Elected.Client},
 	Remedies: []checks.Remedy{
 		{Title: "read what fails", Command: "kubectl -n kube-system logs kube-controller-manager-{node} --tail=500 | grep -iE 'error syncing|failed with'", Risk: checks.ReadOnly},
 		{Title: "see what was refused to the controllers", Command: "kubectl get events -A --field-selector reason=FailedCreate", Risk: checks.ReadOnly},
@@ -49,12 +51,31 @@ var putsOff = []string{
 	"token_cleaner", "ttl_jobs_to_delete",
 }
 
+// putsOffReady are queues into which an object is put back, too, until pods have
+// been ready for spec.minReadySeconds: a rollout, not a failure. A sync that
+// fails has a request that failed.
+// Source: as above; calls of AddAfter with MinReadySeconds.
+var putsOffReady = []string{"daemonset", "replicaset", "replicationmanager", "statefulset"}
+
+// failedSyncs tells whether the leader's requests failed about as often as x
+// retried.
+func failedSyncs(c collected.Client, x controllers.Queue) bool {
+	failed := 0.0
+	for code, n := range c.Codes {
+		if !strings.HasPrefix(code, "2") {
+			failed += n
+		}
+	}
+	return failed >= x.Retries/2
+}
+
 func retriesHigh(p *checks.Pass) {
 	for t, q := range leases.EachLeader(p, controllers.Elected, controllers.WorkQueues) {
 		if q.Broken != "" {
 			p.Unknown(t, collectors.Gapf(collectors.Absent, "retries over the window cannot be counted: %s", q.Broken))
 			continue
 		}
+		client, unseen := checks.Of(p, controllers.Elected.Client, t)
 		var bad []controllers.Queue
 		var adds, retries float64
 		thin := false
@@ -66,6 +87,9 @@ func retriesHigh(p *checks.Pass) {
 			if q.Rate(x.Adds) <= busyRate || x.Retries == 0 {
 				continue
 			}
+			if slices.Contains(putsOffReady, x.Name) && unseen == nil && !failedSyncs(client, x) {
+				continue
+			}
 			if exceeds(x.Adds, x.Retries, retriesWarn) {
 				bad = append(bad, x)
 			} else if x.Retries > retriesWarn*x.Adds {
@@ -73,11 +97,16 @@ func retriesHigh(p *checks.Pass) {
 			}
 		}
 		if len(bad) == 0 {
-			v := p.OK(t, "%.0f of %.0f objects were retried in %s", retries, adds, checks.Span(q.Elapsed)).
+			v := p.OK(t, "%.0f of %.0f objects were retried or put off in %s", retries, adds, checks.Span(q.Elapsed)).
 				Saw(controllers.WorkQueues, "retries", checks.Percent(retries/max(1, adds)), checks.Percent(retriesWarn), expertLimit)
 			if thin {
 				v.TooFew()
 			}
+			continue
+		}
+		if unseen != nil && slices.ContainsFunc(bad, func(x controllers.Queue) bool { return slices.Contains(putsOffReady, x.Name) }) {
+			// A rollout puts off as well; only the requests tell them apart.
+			p.Unknown(t, unseen)
 			continue
 		}
 		slices.SortFunc(bad, func(a, b controllers.Queue) int { return cmp.Compare(b.Adds, a.Adds) })
