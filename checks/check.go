@@ -65,6 +65,10 @@ type Check struct {
 	Needs     []collectors.Any     // the facts that Run reads
 	Remedies  []Remedy             // what to do about a finding, the next command first
 	Run       func(*Pass)
+
+	// Deep says that it asks for much more than a few numbers, so that it is
+	// run on demand only.
+	Deep bool
 }
 
 // A Remedy is one way on from a finding.

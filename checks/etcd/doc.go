@@ -42,6 +42,7 @@ var All = []*checks.Check{
 	DBFragmented,
 	DBSizeDivergence,
 	RevisionDivergence,
+	HashDivergence,
 	QuotaDefault,
 	SharedWithOthers,
 	AutoCompactionConflict,

@@ -8,7 +8,6 @@ var etcdRules = decisions{
 	section: "2.3",
 	merged: []Merged{
 		{"etcd-clock-drift", []checks.ID{"etcd-log-clock-drift"}, "etcd tells the drift of its peers' clocks in its log only, above 1 s"},
-		{"etcd-hash-divergence", []checks.ID{"etcd-revision-divergence", "etcd-corrupt-alarm", "etcd-log-corrupt"}, "finds members that differ without making each read its whole database for a hash, which is for an operator to order"},
 		{"etcd-data-disk-full", []checks.ID{"node-pressure", "etcd-log-disk-full"}, "the kubelet says DiskPressure of the node, and etcd itself logs the write that failed; how full the disk is no endpoint of etcd tells"},
 	},
 	rejected: []Rejected{

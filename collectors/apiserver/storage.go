@@ -133,10 +133,7 @@ var ObjectCounts = windowFact("apiserver.objects", "how many objects of each res
 		}
 		o := Objects{Counts: map[string]int64{}}
 		for _, x := range w.Last.Series(name) {
-			r := x.Get("resource") // before 1.34 it holds the group, too
-			if g := x.Get("group"); g != "" {
-				r += "." + g
-			}
+			r := resourceOf(x)
 			if x.Value < 0 {
 				o.Uncounted = append(o.Uncounted, r)
 				continue
@@ -164,11 +161,7 @@ var StoreIntegrity = windowFact("apiserver.store-integrity", "objects that an in
 			return Integrity{}, absent(w, 14, "apiserver_request_total")
 		}
 		resource := func(x metrics.Series) (string, bool) {
-			r := x.Get("resource")
-			if g := x.Get("group"); g != "" {
-				r += "." + g
-			}
-			return r, true
+			return resourceOf(x), true
 		}
 		i := Integrity{
 			Undecodable: metrics.Growths(w, "apiserver_storage_decode_errors_total", resource),

@@ -21,8 +21,9 @@ import (
 type rpc func(context.Context, *grpc.ClientConn) (any, error)
 
 // etcdCall makes the call that a URL's path and query name. Only calls that
-// read are known, and none of them asks for the value of a key: values hold
-// the cluster's secrets.
+// read are known, and none of them gives away the value of a key: values hold
+// the cluster's secrets. Where their sizes are wanted, the sizes are all that
+// is kept of them.
 func etcdCall(name string, q url.Values) (rpc, error) {
 	switch name {
 	case "member/list":
@@ -47,6 +48,10 @@ func etcdCall(name string, q url.Values) (rpc, error) {
 		}, nil
 	case "kv/range":
 		return rangeCall(q)
+	case "kv/sizes":
+		return sizesCall(q)
+	case "watch/history":
+		return historyCall(q)
 	}
 	return nil, fmt.Errorf("etcd has no call %q that ktriage makes", name)
 }
@@ -62,6 +67,9 @@ func rangeCall(q url.Values) (rpc, error) {
 	}
 	if len(req.Key) == 0 && !isTrue(q, "prefix") {
 		return nil, fmt.Errorf("a range needs a key")
+	}
+	if q.Has("end") {
+		req.RangeEnd = []byte(q.Get("end"))
 	}
 	if isTrue(q, "prefix") {
 		req.RangeEnd = []byte(clientv3.GetPrefixRangeEnd(q.Get("key")))

@@ -14,6 +14,7 @@ import (
 func (a *app) capture() *cobra.Command {
 	var f sourceFlags
 	var file string
+	var deep bool
 	cmd := &cobra.Command{
 		Use:   "capture -o FILE.tar.gz",
 		Short: "Record what a run asks and gets, to be judged later or elsewhere",
@@ -31,7 +32,7 @@ annotations of workloads) is taken out before it is written.`,
 				return err
 			}
 			defer o.close()
-			rep, err := a.recorded(cmd.Context(), o, &f, judgement{checks: all()}, file)
+			rep, err := a.recorded(cmd.Context(), o, &f, judgement{checks: depth(all(), deep)}, file)
 			if err != nil {
 				return err
 			}
@@ -44,6 +45,7 @@ annotations of workloads) is taken out before it is written.`,
 	}
 	f.add(cmd.Flags(), false)
 	cmd.Flags().StringVarP(&file, "output", "o", "", "the `FILE`.tar.gz to write; it appears when it is whole")
+	cmd.Flags().BoolVar(&deep, "deep", false, deepUsage)
 	return cmd
 }
 

@@ -16,6 +16,7 @@ func (a *app) doctor() *cobra.Command {
 	var out outputFlags
 	var sel selectFlags
 	var failOn, record string
+	var deep bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Judge the control plane: what is wrong, why, and what to do",
@@ -47,7 +48,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 				return err
 			}
 			defer o.close()
-			j := judgement{checks: chosen}
+			j := judgement{checks: depth(chosen, deep, sel.only...)}
 			var rep *report.Report
 			if record == "" {
 				rep, _ = a.judge(cmd.Context(), o, &f, j)
@@ -65,8 +66,12 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 	sel.add(cmd.Flags())
 	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "the least that makes the exit code other than 0: warning, unknown, critical or never")
 	cmd.Flags().StringVar(&record, "record", "", "also write a recording of this very run to `FILE`.tar.gz")
+	cmd.Flags().BoolVar(&deep, "deep", false, deepUsage)
 	return cmd
 }
+
+// deepUsage tells what is looked at on demand only, and what it costs.
+const deepUsage = "also compare what etcd's members hold, by a hash: each reads all of its database once, so that it is busy for seconds per GiB"
 
 // bars are the values of --fail-on with the least severity that passes them on.
 var bars = map[string]int{

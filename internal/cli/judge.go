@@ -99,5 +99,13 @@ func recordTo(path string) (rec *capture.Recorder, finish func(capture.Meta) err
 	return rec, finish, abandon, nil
 }
 
-// all lists the checks of a run.
+// all lists every check.
 func all() []*checks.Check { return suite.All() }
+
+// depth leaves out the checks that are run on demand only, unless they are
+// demanded, all or by their name.
+func depth(cs []*checks.Check, deep bool, named ...string) []*checks.Check {
+	return slices.DeleteFunc(slices.Clone(cs), func(c *checks.Check) bool {
+		return c.Deep && !deep && !slices.Contains(named, string(c.ID))
+	})
+}

@@ -30,7 +30,7 @@ Exit code 0, or 3 if not one number could be had.`,
 				return err
 			}
 			defer o.close()
-			rep, _ := a.judge(cmd.Context(), o, &f, judgement{checks: all()})
+			rep, _ := a.judge(cmd.Context(), o, &f, judgement{checks: depth(all(), false)})
 			if err := writeVitals(a.Stdout, &out, a, rep); err != nil {
 				return err
 			}
