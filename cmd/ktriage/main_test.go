@@ -10,6 +10,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"ktriage":         main,
 		"kubectl-ktriage": main,
+		"etcd-member":     etcdMember,
 	})
 }
 
@@ -22,10 +23,12 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir) // no kubeconfig of who runs the tests
 			e.Setenv("KUBECONFIG", "")
+			e.Values[etcdKey{}] = &members{}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,
+			"etcd":  etcd,
 		},
 	})
 }

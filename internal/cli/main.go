@@ -137,7 +137,8 @@ func (a *app) root() *cobra.Command {
 wrong with it, why, and what to do. It needs a kubeconfig, or etcd's endpoints,
 or a recording; what it could not see it says, and never calls healthy.
 
-Only fix and apply change anything, after they have shown what.`,
+Only fix and apply change anything, after they have shown what. etcd perf --load
+writes keys of its own, when asked to, and takes them away again.`,
 		Example: `  ktriage doctor                      judge the cluster of the current kubeconfig
   ktriage doctor --from demo          judge a recording of a sick cluster
   ktriage doctor -o json              the same for a program
@@ -158,7 +159,7 @@ Only fix and apply change anything, after they have shown what.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.doctor(), a.vitals(), a.certs(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs())
+	root.AddCommand(a.doctor(), a.vitals(), a.etcd(), a.certs(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs())
 	return root
 }
 

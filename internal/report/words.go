@@ -140,3 +140,9 @@ func (t *text) counts(r *Report, match func(Finding) bool) string {
 	}
 	return strings.Join(out, " ")
 }
+
+// Wrap breaks text into lines of at most width columns, at spaces.
+func Wrap(s string, width int) []string { return wrap(s, width) }
+
+// Columns counts the columns of a word, without colour codes.
+func Columns(s string) int { return columns(s) }
