@@ -289,6 +289,14 @@ func expired(c, e checks.Finding, _ View) Strength {
 	return No
 }
 
+// hasExpired fires where API servers meet expired certificates.
+func hasExpired(c, _ checks.Finding, _ View) Strength {
+	if c.Marked("expired") {
+		return CoOccurrence
+	}
+	return No
+}
+
 // cannotTell fires for gaps that consist of the refusal that the cause is about.
 func cannotTell(c, e checks.Finding, _ View) Strength {
 	if c.Target.Component == e.Target.Component && leases.RefusalOf(e.Gap) != leases.None {
