@@ -98,6 +98,11 @@ func (l WriteLoad) LoadChecks() []*checks.Check {
 	return append(all, l.room())
 }
 
+// ofFlags are rules on how etcd's pods were started, which only the API server
+// tells. That it cannot be asked says nothing of whether etcd is well; that one
+// of them is bad does count.
+var ofFlags = []checks.ID{"etcd-shared-with-others", "etcd-auto-compaction-conflict", "etcd-corruption-check-off"}
+
 // WhyNot lists why a load is not made: each finding that is bad, and of each
 // target what could not be judged. An empty list allows it.
 func WhyNot(fs []checks.Finding) []string {
@@ -111,6 +116,9 @@ func WhyNot(fs []checks.Finding) []string {
 		switch f.Status {
 		case checks.OK, checks.Info, checks.OutOfScope:
 		case checks.Unknown:
+			if slices.Contains(ofFlags, f.Check) {
+				continue
+			}
 			t := f.Target.String()
 			if unknown[t] == nil {
 				order = append(order, t)

@@ -3,6 +3,7 @@ package remediate
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,11 +87,23 @@ func TestWhyNot(t *testing.T) {
 		{"nothing known", nil, "nothing is known"},
 		{"all well", []checks.Finding{f("a", checks.OK, "m1"), f("b", checks.Info, "m1"), f("c", checks.OutOfScope, "m1")}, ""},
 		{"a warning", []checks.Finding{f("a", checks.OK, "m1"), f("b", checks.Warning, "m1")}, "b is warning on etcd/m1: because"},
+		{"how its pods were started is not known", []checks.Finding{f("a", checks.OK, "m1"), f("etcd-shared-with-others", checks.Unknown, "m1")}, ""},
+		{"its pods were started differently", []checks.Finding{f("etcd-shared-with-others", checks.Warning, "m1")}, "etcd-shared-with-others is warning"},
 		{"unknown", []checks.Finding{f("a", checks.OK, "m1"), f("b", checks.Unknown, "m2"), f("c", checks.Unknown, "m2")}, "etcd/m2: not known is b, c: timeout: because"},
 	} {
 		got := strings.Join(WhyNot(tc.fs), "; ")
 		if got != tc.want && (tc.want == "" || !strings.Contains(got, tc.want)) {
 			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestRulesOnFlagsExist holds that what is excused is there to be excused.
+func TestRulesOnFlagsExist(t *testing.T) {
+	l, _ := NewWriteLoad("s", 10*time.Second, "/x/")
+	for _, id := range ofFlags {
+		if !slices.ContainsFunc(l.LoadChecks(), func(c *checks.Check) bool { return c.ID == id }) {
+			t.Errorf("there is no %s", id)
 		}
 	}
 }

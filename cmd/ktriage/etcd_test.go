@@ -89,6 +89,7 @@ func (all *members) count(ctx context.Context, ts *testscript.TestScript, prefix
 // load runs the test of writes until it is made: a machine that is busy may let
 // etcd look too slow for it, or fail it, which is not what is tested.
 func (all *members) load(ts *testscript.TestScript, interrupt bool, args []string) {
+	last := ""
 	for range 6 {
 		var out, errs bytes.Buffer
 		cmd := exec.Command("ktriage", append([]string{"etcd", "perf", "--load"}, args...)...)
@@ -104,7 +105,7 @@ func (all *members) load(ts *testscript.TestScript, interrupt bool, args []strin
 			all.whenWriting(ts, ended, func() { cmd.Process.Signal(os.Interrupt) })
 		}
 		<-ended
-		if strings.Contains(errs.String(), "is refused") {
+		if last = errs.String(); strings.Contains(last, "is refused") {
 			continue
 		}
 		ts.Logf("%s%s", out.String(), errs.String())
@@ -112,7 +113,7 @@ func (all *members) load(ts *testscript.TestScript, interrupt bool, args []strin
 		ts.Check(os.WriteFile(ts.MkAbs("err"), errs.Bytes(), 0o644))
 		return
 	}
-	ts.Fatalf("the load is refused again and again")
+	ts.Fatalf("the load is refused again and again: %s", last)
 }
 
 func (all *members) whenWriting(ts *testscript.TestScript, ended <-chan struct{}, do func()) {

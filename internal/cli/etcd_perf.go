@@ -37,8 +37,9 @@ ktriage doctor's rules, and each number's limit is shown with its source.
 
 With --load it also writes, as etcdctl check perf does, and judges as that does:
 s 150, m 1000, l 8000, xl 15000 writes a second of 1 KiB for --load-for. Then
-  - it is refused unless all of doctor's rules on etcd are ok or out of scope,
-    every member is healthy, and the database with all that is written stays
+  - it is refused unless all of doctor's rules on etcd are ok or out of scope
+    (three on the flags of its pods may be unknown, without a kubeconfig), every
+    member is healthy, and the database with all that is written stays
     below 60% of its quota on every member;
   - it writes at most 1000 keys, over and over, under a prefix of its own that
     Kubernetes does not read, and deletes them at the end, also after Ctrl-C;
