@@ -4,7 +4,7 @@ GO         ?= go
 BIN        := bin/ktriage
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test e2e matrix bench fuzz lint docs demo clean
+.PHONY: build test e2e chaos matrix bench fuzz lint docs demo clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/ktriage
@@ -30,6 +30,13 @@ KUBERNETES ?=
 matrix: build
 	cd lab && $(GO) run ./cmd/lab build -kubernetes '$(KUBERNETES)'
 	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) run ./cmd/lab matrix -kubernetes '$(KUBERNETES)' -run '$(RUN)' $(if $(RUN),,-o ../docs/fault-matrix$(if $(KUBERNETES),-$(KUBERNETES)).md) $(if $(RECORD),-record $(abspath $(RECORD)))
+
+# Breaks real etcd clusters of three and five while ktriage works on them, RUNS
+# times, and writes what came of it. A hundred runs take an hour.
+RUNS ?= 100
+chaos: build
+	cd lab && $(GO) run ./cmd/lab build
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./chaos -count=1 -timeout 5h -v -runs $(RUNS) -o $(CURDIR)/docs/chaos.md
 
 # Time and memory of what reads large bodies and lists.
 bench:

@@ -160,9 +160,16 @@ func (r *Run) step(ctx context.Context, g *gate, n int, s Step, touched bool) (c
 	}
 	guards, clears := g.of(n - 1)
 	acted := r.Resume != nil && r.Resume.Acted[n]
-	if !acted && r.Resume != nil && r.Resume.Open[n] && s.Action.Kind == MoveLeader {
+	switch {
+	case !acted && r.Resume != nil && r.Resume.Open[n] && s.Action.Kind == MoveLeader:
 		// Leadership may have arrived before the run was killed.
 		acted = demand(clears, r.Look(ctx, clears)) == nil
+	case acted && s.Action.Kind == Defragment:
+		// A member that was away for long may have got the leader's file since.
+		var d *Denied
+		if errors.As(demand(clears, r.Look(ctx, clears)), &d) && d.Finding.Check == shrunkID {
+			acted = false
+		}
 	}
 	var took time.Duration
 	var outcome Outcome

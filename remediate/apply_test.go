@@ -227,6 +227,43 @@ func TestResumeFromEveryLine(t *testing.T) {
 	}
 }
 
+// TestLostEffectIsMadeAgain holds that a member which got the leader's file after
+// it was defragmented is defragmented again, not called done. lab/chaos found it.
+func TestLostEffectIsMadeAgain(t *testing.T) {
+	p, f := planOf(t)
+	rs := []Record{{Event: Began, Step: 1, Before: map[string]float64{"size": 1 << 30}}, {Event: Acted, Step: 1, Seconds: 1}}
+	s := Stands(rs)
+	f.bad = func(f *fake, id checks.ID) checks.Status {
+		if id == shrunkID && len(f.did) == 0 {
+			return checks.Warning
+		}
+		return checks.OK
+	}
+	r := f.run(p)
+	r.Resume = &s
+	if err := r.Apply(t.Context()); err != nil || !slices.Equal(f.did, fourSteps) {
+		t.Errorf("did %q: %v", f.did, err)
+	}
+	for _, tt := range []struct {
+		size, inUse string
+		ok          bool
+	}{
+		{"1073741824", "314572800", false}, // as before
+		{"1073741824", "1060000000", true}, // it was not fragmented, and the rule was true
+		{"330000000", "314572800", true},
+		{"600000000", "314572800", true}, // a compaction came right after
+		{"1173741824", "1173741824", false},
+	} {
+		g := newGate(p)
+		g.before["cp-2"] = 1 << 30
+		c := []*checks.Check{g.shrunk("cp-2")}
+		change := map[string]string{status2: status(2, map[string]string{"dbSize": tt.size, "dbSizeInUse": tt.inUse})}
+		if err := demand(c, checks.Run(snapshot(t, change, checks.Facts(c)...), c)); (err == nil) != tt.ok {
+			t.Errorf("%s of %s in use: got %v", tt.inUse, tt.size, err)
+		}
+	}
+}
+
 func TestPlanFileIsRefusedIfItWasChanged(t *testing.T) {
 	p, _ := planOf(t)
 	b, err := json.Marshal(p)

@@ -40,6 +40,9 @@ func (g *gate) stall(size int64) time.Duration {
 // of returns the guards and the clears of a step, by its kind.
 func (g *gate) of(i int) (guards, clears []*checks.Check) {
 	s := g.plan.Steps[i].Action
+	if s.Kind == OpenHook || s.Kind == RemoveAPIService {
+		return g.kubeGuards(s)
+	}
 	recovery := g.plan.Recipe == noSpaceID
 	whole := []*checks.Check{g.members(), g.whole(false), g.leads(g.leader), g.alarms(recovery), g.lag(), g.reads(), g.inflight(), g.versions("")}
 	sane := []*checks.Check{g.halt(), g.window(0), g.kubernetes()}
@@ -453,26 +456,43 @@ func (g *gate) backup() *checks.Check {
 		default:
 			p.OK(etcd.Cluster, "the last snapshot known here is %s old", checks.Span(age))
 		}
-	}, etcd.Members)
+	})
 }
 
-// shrunk demands that a defragmentation gave space back.
+// growth is the step by which a database file grows with the first write after
+// it was rewritten: bbolt's AllocSize.
+const growth = 16 << 20
+
+// shrunk demands that a defragmentation gave space back, and that it still has:
+// a member that fell far behind meanwhile gets the leader's whole file, free
+// pages and all.
 func (g *gate) shrunk(name string) *checks.Check {
-	return guard("cure-shrunk", "the member's database is no larger than before", func(p *checks.Pass) {
+	return guard(shrunkID, "the member's database has given its free pages back", func(p *checks.Pass) {
 		st, gap := checks.Of(p, etcd.Status, target(name))
-		before := g.before[name]
-		switch {
-		case gap != nil:
+		if gap != nil {
 			p.Unknown(target(name), gap)
 			return
-		case before > 0 && float64(st.DBSize) > before:
-			p.Warn(target(name), "is %s, and was %s before", checks.Bytes(st.DBSize), checks.Bytes(int64(before)))
-			return
 		}
-		p.OK(target(name), "is %s, of which %s are in use", checks.Bytes(st.DBSize), checks.Bytes(st.DBSizeInUse)).
-			Number("size", float64(st.DBSize)).Number("inUse", float64(st.DBSizeInUse))
+		before, free := g.before[name], float64(st.DBSize-st.DBSizeInUse)
+		switch {
+		case before > 0 && float64(st.DBSize) > before+growth:
+			p.Warn(target(name), "is %s, and was %s before", checks.Bytes(st.DBSize), checks.Bytes(int64(before)))
+		case float64(st.DBSize) > before*stillLarge && free > growth+float64(st.DBSize)/10:
+			p.Warn(target(name), "is %s, of which %s are free pages: it has not kept what it gave back", checks.Bytes(st.DBSize), checks.Bytes(int64(free)))
+		default:
+			p.OK(target(name), "is %s, of which %s are in use", checks.Bytes(st.DBSize), checks.Bytes(st.DBSizeInUse)).
+				Number("size", float64(st.DBSize)).Number("inUse", float64(st.DBSizeInUse))
+		}
 	}, etcd.Status)
 }
+
+const (
+	shrunkID = "cure-shrunk"
+	// stillLarge is above what share of its former size a database that is
+	// mostly free pages has not been rewritten: writes and compactions right
+	// after leave free pages, too.
+	stillLarge = 0.9
+)
 
 // compacted demands that each member that tells has compacted.
 func (g *gate) compacted(a Action) *checks.Check {
@@ -617,7 +637,7 @@ func (g *gate) window(stall Duration) *checks.Check {
 		default:
 			p.OK(etcd.Cluster, "the window %s is open for %s more", w, checks.Span(left))
 		}
-	}, etcd.Members)
+	})
 }
 
 // kubernetes demands that what depends on etcd is well: the API server answers

@@ -106,7 +106,7 @@ func make3(t *testing.T, r *Recipe, o Options, change map[string]string) (*Plan,
 	if o.SettleLimit == 0 {
 		o.SettleLimit = Duration(time.Minute)
 	}
-	return r.Make(snapshot(t, change, Facts()...), o, "ktriage test")
+	return r.Make(snapshot(t, change, r.Facts()...), o, "ktriage test")
 }
 
 const (
@@ -267,13 +267,17 @@ func TestSelection(t *testing.T) {
 // TestGuardsReadOnlyWhatIsCollected holds that a plan is made from all that its
 // guards judge by.
 func TestGuardsReadOnlyWhatIsCollected(t *testing.T) {
-	known := map[string]bool{}
-	for _, f := range Facts() {
-		known[f.Name()] = true
-	}
 	nospace := map[string]string{status1: status(1, map[string]string{"errors": `["memberID:1 alarm:NOSPACE "]`})}
 	for _, r := range Recipes {
-		p, err := make3(t, r, Options{File: "/tmp/x.db"}, map[bool]map[string]string{true: nospace}[r == &NoSpace])
+		known := map[string]bool{}
+		for _, f := range r.Facts() {
+			known[f.Name()] = true
+		}
+		change := deadBackends
+		if r == &NoSpace {
+			change = nospace
+		}
+		p, err := make3(t, r, Options{File: "/tmp/x.db"}, change)
 		if err != nil {
 			t.Errorf("%s: %v", r.ID, err)
 			continue
@@ -346,5 +350,96 @@ func TestCompactionIsNotGuessed(t *testing.T) {
 	p, err = make3(t, &CompactHistory, Options{Aggressive: true}, nil)
 	if err != nil || p.Steps[0].Action.Args[ArgNotBefore] != "" {
 		t.Errorf("got %v, %v", p, err)
+	}
+}
+
+const (
+	hooksV  = "list kube:/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations"
+	hooksM  = "list kube:/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+	apis    = "list kube:/apis/apiregistration.k8s.io/v1/apiservices"
+	crds    = "list kube:/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+	svcs    = "list kube:/api/v1/namespaces/guard/services"
+	eps     = "list kube:/apis/discovery.k8s.io/v1/endpointslices?labelSelector=kubernetes.io%2Fservice-name+in+%28gone%2Cpolicy%29"
+	theUID  = "get kube:/api/v1/namespaces/kube-system"
+	service = "apiVersion: v1\nkind: Service\nmetadata: {namespace: guard, name: policy}\nspec: {ports: [{port: 443}], selector: {a: b}}"
+	ready   = "apiVersion: discovery.k8s.io/v1\nkind: EndpointSlice\nmetadata: {namespace: guard, name: policy-1, labels: {kubernetes.io/service-name: policy}}\nports: [{port: 8443}]\nendpoints: [{addresses: [10.1.1.1], conditions: {ready: true}}]"
+)
+
+// deadBackends is a cluster with a webhook and an APIService behind which nobody
+// is, one webhook that is found by URL, and one that lets pass.
+var deadBackends = map[string]string{
+	theUID: `{"metadata":{"uid":"u-1"}}`,
+	hooksV: `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: policy}
+webhooks:
+- {name: a.policy.io, failurePolicy: Fail, clientConfig: {service: {namespace: guard, name: policy}}}
+- {name: b.policy.io, failurePolicy: Ignore, clientConfig: {service: {namespace: guard, name: policy}}}
+- {name: c.policy.io, failurePolicy: Fail, clientConfig: {url: "https://policy.example.com"}}`,
+	hooksM: "", crds: "",
+	apis: `apiVersion: apiregistration.k8s.io/v1
+kind: APIService
+metadata: {name: v1.gone.io}
+spec: {group: gone.io, version: v1, service: {namespace: guard, name: gone}}
+status: {conditions: [{type: Available, status: "False", reason: ServiceNotFound}]}`,
+	svcs: service, eps: "",
+}
+
+// TestOnlyWhatIsDeadIsTouched holds what counts as proof.
+func TestOnlyWhatIsDeadIsTouched(t *testing.T) {
+	with := func(name, body string) map[string]string {
+		out := map[string]string{}
+		for k, v := range deadBackends {
+			out[k] = v
+		}
+		out[name] = body
+		return out
+	}
+	for _, tt := range []struct {
+		name   string
+		r      *Recipe
+		change map[string]string
+		want   []string
+		err    string
+	}{
+		{"a dead webhook", &WebhookOpen, deadBackends, []string{"set failurePolicy of webhook a.policy.io in validatingwebhookconfiguration/policy to Ignore"}, ""},
+		{"a webhook with a ready endpoint", &WebhookOpen, with(eps, ready), nil, ""},
+		{"a dead APIService", &APIServiceRemove, deadBackends, []string{"delete apiservice/v1.gone.io"}, ""},
+		{"an APIService that is called available", &APIServiceRemove, with(apis, strings.Replace(deadBackends[apis], `"False"`, `"True"`, 1)), nil, ""},
+		{"endpoints that may not be seen", &WebhookOpen, with(eps, "gap: forbidden: may not list endpointslices"), nil, "may not list endpointslices"},
+		{"a cluster that does not say which it is", &WebhookOpen, with(theUID, "gap: timeout: no answer"), nil, "no answer"},
+		{"an operator forbids it", &WebhookOpen, with(halt, "{}"), nil, "forbids cures"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := make3(t, tt.r, Options{}, tt.change)
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Fatalf("got %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range p.Steps {
+				got = append(got, s.Describe())
+				if s.Action.Args[ArgNotBefore] == "" || s.Action.Args[ArgSaved] == "" {
+					t.Errorf("it does not wait, or saves nothing: %v", s.Action.Args)
+				}
+			}
+			if !slices.Equal(got, tt.want) {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
+	}
+	// At the time of the step somebody is there again.
+	p, err := make3(t, &WebhookOpen, Options{}, deadBackends)
+	if err != nil {
+		t.Fatal(err)
+	}
+	guards, _ := newGate(p).of(0)
+	if err := demand(guards, checks.Run(snapshot(t, with(eps, ready), checks.Facts(guards)...), guards)); err == nil || !strings.Contains(err.Error(), "somebody may answer") {
+		t.Errorf("got %v", err)
 	}
 }

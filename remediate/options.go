@@ -12,6 +12,8 @@ type Options struct {
 	Rule    string   `json:"rule,omitempty"`    // which members are worth it, in CEL
 	To      string   `json:"to,omitempty"`      // who is to lead
 	File    string   `json:"file,omitempty"`    // of a snapshot
+	Objects []string `json:"objects,omitempty"` // the only ones that may be touched, as kind/name; all if empty
+	SaveTo  string   `json:"saveTo,omitempty"`  // the folder where objects are saved before they are changed
 
 	Keep       Duration `json:"keep,omitempty"` // how much history stays
 	Aggressive bool     `json:"aggressive,omitempty"`

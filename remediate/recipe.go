@@ -18,6 +18,7 @@ type Recipe struct {
 	ID    string // "etcd-defrag", for ever
 	Title string // what it does, as an imperative
 	Doc   string // what it does, when to use it and what it costs
+	Kube  bool   // it changes objects of Kubernetes, and needs no way to etcd
 	plan  func(*planner) error
 }
 
@@ -29,7 +30,7 @@ const (
 )
 
 // Recipes lists the recipes, in the order in which they are shown.
-var Recipes = []*Recipe{&Defrag, &CompactHistory, &NoSpace, &SaveSnapshot, &Lead}
+var Recipes = []*Recipe{&Defrag, &CompactHistory, &NoSpace, &SaveSnapshot, &Lead, &WebhookOpen, &APIServiceRemove}
 
 // Find returns the recipe of an ID.
 func Find(id string) (*Recipe, bool) {
@@ -40,8 +41,31 @@ func Find(id string) (*Recipe, bool) {
 	return Recipes[i], true
 }
 
-// Facts lists what plans are made from, and guards judge by.
-func Facts() []collectors.Any {
+// Facts lists what plans of the recipe are made from, and guards judge by.
+func (r *Recipe) Facts() []collectors.Any {
+	if r.Kube {
+		return kubeFacts()
+	}
+	return etcdFacts()
+}
+
+// StateFacts lists what the state is read from that plans of the recipe depend on.
+func (r *Recipe) StateFacts() []collectors.Any {
+	if r.Kube {
+		return []collectors.Any{cluster.UID}
+	}
+	return stateFacts()
+}
+
+// ReadState tells the state that plans of the recipe depend on.
+func (r *Recipe) ReadState(s *collectors.Snapshot) (State, error) {
+	if r.Kube {
+		return ReadKubeState(s)
+	}
+	return ReadState(s)
+}
+
+func etcdFacts() []collectors.Any {
 	return []collectors.Any{
 		etcd.Members, etcd.Status, etcd.RaisedAlarms, cluster.Halted, etcd.DB, etcd.TimedReads, etcd.DefragMetrics,
 		etcd.Versions, etcd.UpkeepKeys, etcd.DataDisk, etcd.HistoryMetrics, leases.Leases,
@@ -77,14 +101,14 @@ func (r *Recipe) Make(s *collectors.Snapshot, o Options, tool string) (*Plan, er
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
-	st, err := ReadState(s)
+	st, err := r.ReadState(s)
 	if err != nil {
 		hint := ""
 		var gap *collectors.Gap
 		if errors.As(err, &gap) {
 			hint = gap.Remedy
 		}
-		return nil, &Refusal{fmt.Errorf("the state of etcd is not known: %w", err), hint}
+		return nil, &Refusal{fmt.Errorf("the state of %s is not known: %w", map[bool]string{false: "etcd", true: "the cluster"}[r.Kube], err), hint}
 	}
 	p := &Plan{Schema: schema, Tool: tool, Recipe: r.ID, Created: s.At.UTC().Truncate(time.Millisecond), ValidFor: DefaultValid, Options: o, State: st}
 	pl := &planner{p, s, newGate(p)}
@@ -139,7 +163,7 @@ var hints = map[checks.ID]string{
 	"cure-window":          "wait for the window, or give another --window",
 	"cure-min-interval":    "lower --min-interval",
 	"cure-kubernetes":      "see ktriage doctor; --without-kubernetes goes on without an API server that answers",
-	"cure-halt":            "delete the ConfigMap kube-system/" + cluster.HaltName + " and the etcd key " + etcd.HaltKey + " to allow it; --without-kubernetes goes on without asking the API server",
+	"cure-halt":            "delete the ConfigMap kube-system/" + cluster.HaltName + " and the etcd key " + etcd.HaltKey + " to allow it",
 	"cure-snapshot":        "make one: ktriage fix etcd-snapshot",
 	"cure-defrag-inflight": "wait until it is done, and see who started it: kubectl get cronjobs -A",
 	"cure-version":         "finish the upgrade, or upgrade to a version without the fault",
@@ -181,6 +205,10 @@ func describe(s Step) string {
 		return fmt.Sprintf("let %s lead in place of %s", a.Args[ArgTo], a.Target.Name)
 	case Disarm:
 		return fmt.Sprintf("take back %s of %s, if it is raised", a.Args[ArgAlarm], a.Target.Name)
+	case OpenHook:
+		return fmt.Sprintf("set failurePolicy of webhook %s in %s to Ignore", a.Args[ArgHook], a.Target.Name)
+	case RemoveAPIService:
+		return "delete " + a.Target.Name
 	case VerifyWrite:
 		return "write a key through every member, read it back and delete it"
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/ktriage/ktriage/collectors/etcd"
 )
 
-// StateFacts lists what a State is read from.
-func StateFacts() []collectors.Any {
+// stateFacts lists what a State is read from.
+func stateFacts() []collectors.Any {
 	return []collectors.Any{etcd.Members, etcd.Status, etcd.RaisedAlarms, cluster.Halted}
 }
 

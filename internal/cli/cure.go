@@ -63,6 +63,7 @@ func (f *cureFlags) addOptions(fs *pflag.FlagSet) {
 	o.Settle, o.SettleLimit = remediate.DefaultSettle, remediate.DefaultSettleLimit
 	fs.StringSliceVar(&o.Members, "members", nil, "only these `members`, by name")
 	fs.StringVar(&o.Rule, "rule", "", "defragment a member if this CEL `expression` over size, inUse, free, quota, usage, fragmentation, KiB, MiB, GiB is true (default "+remediate.DefaultRule+")")
+	fs.StringSliceVar(&o.Objects, "objects", nil, "only these `objects`, as kind/name: validatingwebhookconfiguration/policy")
 	fs.StringVar(&o.To, "to", "", "the `member` that is to lead")
 	fs.StringVar(&o.File, "file", "", "the `file` to save a snapshot to; by default one in the state folder")
 	fs.Var(text{&o.Keep}, "keep", "how much history a compaction leaves (default "+remediate.DefaultKeep.String()+")")
@@ -165,12 +166,12 @@ func (s *surgery) look(ctx context.Context, cs []*checks.Check) []checks.Finding
 	return checks.Run(snap, cs)
 }
 
-func (s *surgery) state(ctx context.Context) (remediate.State, error) {
-	snap, err := s.collect(ctx, remediate.StateFacts())
+func (s *surgery) state(ctx context.Context, r *remediate.Recipe) (remediate.State, error) {
+	snap, err := s.collect(ctx, r.StateFacts())
 	if err != nil {
 		return remediate.State{}, err
 	}
-	return remediate.ReadState(snap)
+	return r.ReadState(snap)
 }
 
 // plan makes a plan of the cluster as it is.
@@ -190,8 +191,12 @@ func (s *surgery) plan(ctx context.Context, r *remediate.Recipe) (*remediate.Pla
 		}
 		o.File = file
 	}
-	o.SnapshotAt = newest(snapshots)
-	snap, err := s.collect(ctx, remediate.Facts())
+	if r.Kube {
+		o.SaveTo = filepath.Join(s.dir, "saved")
+	} else {
+		o.SnapshotAt = newest(snapshots)
+	}
+	snap, err := s.collect(ctx, r.Facts())
 	if err != nil {
 		return nil, err
 	}
@@ -251,7 +256,12 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 	}
 	defer file.Close()
 	standing := remediate.Stands(file.Records)
-	run := &remediate.Run{Plan: p, Look: s.look, State: s.state, Clock: hands.Clock{}, Who: a.who()}
+	recipe, ok := remediate.Find(p.Recipe)
+	if !ok {
+		return coded{fmt.Errorf("there is no recipe %q", p.Recipe), ExitRefused}
+	}
+	state := func(ctx context.Context) (remediate.State, error) { return s.state(ctx, recipe) }
+	run := &remediate.Run{Plan: p, Look: s.look, State: state, Clock: hands.Clock{}, Who: a.who()}
 	switch begun := len(standing.Open) > 0; {
 	case standing.Ended:
 		return coded{fmt.Errorf("the plan was carried out already, says %s: make a new one", file.Name()), ExitRefused}
@@ -270,13 +280,13 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 	if err := run.Admit(ctx); err != nil {
 		return refused(err)
 	}
-	act := hands.New(hands.Config{State: p.State, Agent: "ktriage/" + version(), TLS: s.base.EtcdTLS})
 	var kube *hands.Kube
 	if p.State.Kubernetes {
 		if conf, err := s.f.source.kube.ToRESTConfig(); err == nil {
 			kube, _ = hands.NewKube(conf, "ktriage/"+version()) // without it, no Lease and no Event
 		}
 	}
+	act := hands.New(hands.Config{State: p.State, Kube: kube, Agent: "ktriage/" + version(), TLS: s.base.EtcdTLS})
 	var kubeLock hands.KubeLock
 	if kube != nil {
 		kubeLock = kube
@@ -288,8 +298,11 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 	}
 	defer lock.Release()
 	a.note("journal %s; locked by %s", file.Name(), lock.Kinds())
-	if p.Options.File != "" {
-		if err := os.MkdirAll(filepath.Dir(p.Options.File), 0o700); err != nil {
+	for _, dir := range []string{filepath.Dir(p.Options.File), p.Options.SaveTo} {
+		if dir == "" || dir == "." {
+			continue
+		}
+		if err := os.MkdirAll(dir, 0o700); err != nil {
 			return coded{err, ExitRefused}
 		}
 	}
@@ -300,7 +313,7 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 		err = refused(err)
 		var h *remediate.Halt
 		if errors.As(err, &h) && (h.Touched || h.Unsure) {
-			a.note("%s", s.stands(ctx, p))
+			a.note("%s", s.stands(ctx, recipe))
 			err = hinted{err, "when the reason is gone, go on with: " + a.name() + " apply PLAN --resume; or make a new plan, which leaves out what is done"}
 		}
 		return err
@@ -309,10 +322,13 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 }
 
 // stands tells in what state the cluster was left.
-func (s *surgery) stands(ctx context.Context, p *remediate.Plan) string {
-	st, err := s.state(context.WithoutCancel(ctx))
-	if err != nil {
+func (s *surgery) stands(ctx context.Context, r *remediate.Recipe) string {
+	st, err := s.state(context.WithoutCancel(ctx), r)
+	switch {
+	case err != nil:
 		return "how the cluster is now is not known: " + err.Error()
+	case r.Kube:
+		return "the cluster now: the API server answers"
 	}
 	away := "every member answers"
 	if len(st.Down) > 0 {
@@ -375,7 +391,11 @@ func (a *app) tell(r remediate.Record) {
 
 // show writes a plan as an operator reads it.
 func show(w io.Writer, p *remediate.Plan) {
-	fmt.Fprintf(w, "%s on etcd cluster %s", p.Recipe, p.State.ClusterID)
+	if len(p.State.Members) == 0 {
+		fmt.Fprintf(w, "%s on the cluster whose kube-system is %s", p.Recipe, p.State.ClusterID)
+	} else {
+		fmt.Fprintf(w, "%s on etcd cluster %s: ", p.Recipe, p.State.ClusterID)
+	}
 	var names []string
 	for _, m := range p.State.Members {
 		n := m.Name
@@ -384,7 +404,7 @@ func show(w io.Writer, p *remediate.Plan) {
 		}
 		names = append(names, n)
 	}
-	fmt.Fprintf(w, ": %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(w, "%s\n", strings.Join(names, ", "))
 	for _, n := range p.Notes {
 		fmt.Fprintf(w, "  note: %s\n", n)
 	}

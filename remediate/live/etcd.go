@@ -22,10 +22,11 @@ import (
 	"github.com/ktriage/ktriage/remediate"
 )
 
-// A Config is what it takes to reach etcd.
+// A Config is what it takes to reach a cluster.
 type Config struct {
 	State remediate.State                        // of the plan: which members there are
 	TLS   func(addr string) (*tls.Config, error) // how to speak to host:port; nil without TLS
+	Kube  *Kube                                  // nil if there is no Kubernetes
 	Agent string                                 // names this program to servers
 }
 
@@ -57,6 +58,14 @@ func (a *Actuator) Do(ctx context.Context, x remediate.Action) (remediate.Outcom
 		return a.verifyWrite(ctx)
 	case remediate.Snapshot:
 		return a.snapshot(ctx, x)
+	case remediate.OpenHook, remediate.RemoveAPIService:
+		if a.config.Kube == nil {
+			return nil, notDone("there is no kubeconfig to change objects with")
+		}
+		if x.Kind == remediate.OpenHook {
+			return a.config.Kube.openHook(ctx, x)
+		}
+		return a.config.Kube.removeAPIService(ctx, x)
 	}
 	return nil, fmt.Errorf("there is no action %q", x.Kind)
 }

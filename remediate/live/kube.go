@@ -56,17 +56,21 @@ func (r *refusal) Error() string {
 }
 
 // maxObject bounds an answer: what is asked for are single small objects.
-const maxObject = 1 << 20
+const maxObject = 4 << 20
 
 // call makes one request, once. In and out are objects, or nil.
 func (k *Kube) call(ctx context.Context, method, path string, in, out any) error {
 	var body io.Reader
+	media := "application/json"
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
 			return err
 		}
 		body = bytes.NewReader(b)
+	}
+	if method == http.MethodPatch {
+		media = "application/json-patch+json"
 	}
 	u := *k.base
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
@@ -77,7 +81,7 @@ func (k *Kube) call(ctx context.Context, method, path string, in, out any) error
 	req.Header.Set("User-Agent", k.agent)
 	req.Header.Set("Accept", "application/json")
 	if in != nil {
-		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("Content-Type", media)
 	}
 	resp, err := k.client.Do(req)
 	if err != nil {
@@ -95,7 +99,11 @@ func (k *Kube) call(ctx context.Context, method, path string, in, out any) error
 		}
 		return &refusal{resp.StatusCode, st.Message}
 	}
-	if out == nil {
+	switch out := out.(type) {
+	case nil:
+		return nil
+	case *[]byte:
+		*out = b
 		return nil
 	}
 	return json.Unmarshal(b, out)

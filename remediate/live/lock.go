@@ -65,10 +65,16 @@ func (a *Actuator) Acquire(ctx context.Context, dir, holder string, kube KubeLoc
 		return nil, err
 	}
 	ctx, l.stop = context.WithCancel(context.WithoutCancel(ctx))
-	renewals, err := l.takeEtcd(ctx, a, holder)
+	var renewals []func(context.Context) error
+	var err error
+	if len(a.config.State.Members) > 0 {
+		renewals, err = l.takeEtcd(ctx, a, holder)
+	} else if kube == nil {
+		err = errors.New("lock: there is no kubeconfig")
+	}
 	if err == nil && kube != nil {
 		var more func(context.Context) error
-		if more, err = l.takeKube(ctx, kube, holder); more != nil {
+		if more, err = l.takeKube(ctx, kube, holder, len(a.config.State.Members) == 0); more != nil {
 			renewals = append(renewals, more)
 		}
 	}
@@ -217,11 +223,13 @@ func (a *Actuator) with(ctx context.Context, f func(context.Context, *conn) erro
 	return errors.Join(errs...)
 }
 
-func (l *Lock) takeKube(ctx context.Context, kube KubeLock, holder string) (func(context.Context) error, error) {
+func (l *Lock) takeKube(ctx context.Context, kube KubeLock, holder string, needed bool) (func(context.Context) error, error) {
 	by, err := kube.Acquire(ctx, holder, lockTTL)
 	switch {
 	case by != "":
 		return nil, &heldError{"the Lease kube-system/" + LeaseName, by}
+	case err != nil && needed:
+		return nil, fmt.Errorf("lock: take the Lease kube-system/%s: %w", LeaseName, err)
 	case err != nil:
 		return nil, nil // the API server cannot write, or we may not: the key in etcd has to do
 	}

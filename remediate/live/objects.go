@@ -1,0 +1,157 @@
+package live
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/ktriage/ktriage/remediate"
+)
+
+// openHook sets failurePolicy of one webhook to Ignore, after it saved the
+// configuration. The change takes place only on the object as it was saved.
+func (k *Kube) openHook(ctx context.Context, x remediate.Action) (remediate.Outcome, error) {
+	kind, name, _ := strings.Cut(x.Target.Name, "/")
+	path := "/apis/admissionregistration.k8s.io/v1/" + kind + "s/" + url.PathEscape(name)
+	var o struct {
+		Metadata struct {
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+		Webhooks []struct {
+			Name          string `json:"name"`
+			FailurePolicy string `json:"failurePolicy"`
+		} `json:"webhooks"`
+	}
+	raw, err := k.fetch(ctx, path, &o)
+	if err != nil {
+		return nil, notDone("read %s: %w", x.Target.Name, err)
+	}
+	for i, w := range o.Webhooks {
+		if w.Name != x.Args[remediate.ArgHook] {
+			continue
+		}
+		if w.FailurePolicy == "Ignore" {
+			return remediate.Outcome{"opened": "it was already"}, nil
+		}
+		if err := saveObject(x.Args[remediate.ArgSaved], raw); err != nil {
+			return nil, notDone("save %s: %w", x.Target.Name, err)
+		}
+		at := fmt.Sprintf("/webhooks/%d/", i)
+		patch := []map[string]string{
+			{"op": "test", "path": "/metadata/resourceVersion", "value": o.Metadata.ResourceVersion},
+			{"op": "test", "path": at + "name", "value": w.Name},
+			{"op": "replace", "path": at + "failurePolicy", "value": "Ignore"},
+		}
+		err := k.call(ctx, http.MethodPatch, path, patch, nil)
+		var no *refusal
+		switch {
+		case errors.As(err, &no) && no.code < 500:
+			return nil, notDone("change %s: %w", x.Target.Name, err)
+		case err != nil:
+			return nil, fmt.Errorf("change %s: %w", x.Target.Name, err)
+		}
+		return remediate.Outcome{"opened": "yes", "saved": x.Args[remediate.ArgSaved]}, nil
+	}
+	return nil, notDone("%s has no webhook %s any more", x.Target.Name, x.Args[remediate.ArgHook])
+}
+
+// removeAPIService deletes an APIService, after it saved it, and only the very
+// one that it saved.
+func (k *Kube) removeAPIService(ctx context.Context, x remediate.Action) (remediate.Outcome, error) {
+	_, name, _ := strings.Cut(x.Target.Name, "/")
+	path := "/apis/apiregistration.k8s.io/v1/apiservices/" + url.PathEscape(name)
+	var o struct {
+		Metadata struct {
+			UID             string `json:"uid"`
+			ResourceVersion string `json:"resourceVersion"`
+		} `json:"metadata"`
+		Spec struct {
+			Service *struct {
+				Namespace string `json:"namespace"`
+				Name      string `json:"name"`
+			} `json:"service"`
+		} `json:"spec"`
+	}
+	raw, err := k.fetch(ctx, path, &o)
+	switch {
+	case isCode(err, http.StatusNotFound):
+		return remediate.Outcome{"removed": "it was already"}, nil
+	case err != nil:
+		return nil, notDone("read %s: %w", x.Target.Name, err)
+	case o.Spec.Service == nil || o.Spec.Service.Namespace+"/"+o.Spec.Service.Name != x.Args[remediate.ArgService]:
+		return nil, notDone("%s is another: it does not call Service %s", x.Target.Name, x.Args[remediate.ArgService])
+	}
+	if err := saveObject(x.Args[remediate.ArgSaved], raw); err != nil {
+		return nil, notDone("save %s: %w", x.Target.Name, err)
+	}
+	err = k.call(ctx, http.MethodDelete, path, map[string]any{
+		"kind": "DeleteOptions", "apiVersion": "v1",
+		"preconditions": map[string]string{"uid": o.Metadata.UID, "resourceVersion": o.Metadata.ResourceVersion},
+	}, nil)
+	var no *refusal
+	switch {
+	case errors.As(err, &no) && no.code < 500:
+		return nil, notDone("delete %s: %w", x.Target.Name, err)
+	case err != nil:
+		return nil, fmt.Errorf("delete %s: %w", x.Target.Name, err)
+	}
+	return remediate.Outcome{"removed": "yes", "saved": x.Args[remediate.ArgSaved]}, nil
+}
+
+// fetch reads an object, and returns it as it came, too.
+func (k *Kube) fetch(ctx context.Context, path string, into any) ([]byte, error) {
+	var raw []byte
+	if err := k.call(ctx, http.MethodGet, path, nil, &raw); err != nil {
+		return nil, err
+	}
+	return raw, json.Unmarshal(raw, into)
+}
+
+// saveObject writes an object to a file of its own, in the form in which kubectl
+// takes it back: without what the API server adds. One that is there from a run
+// that was killed is kept: it is the original.
+func saveObject(path string, raw []byte) error {
+	if path == "" {
+		return errors.New("no file to save it to")
+	}
+	var o map[string]any
+	if err := json.Unmarshal(raw, &o); err != nil {
+		return err
+	}
+	if m, ok := o["metadata"].(map[string]any); ok {
+		for _, k := range []string{"resourceVersion", "uid", "creationTimestamp", "generation", "managedFields", "selfLink"} {
+			delete(m, k)
+		}
+	}
+	delete(o, "status")
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	if err := e.Encode(o); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".saved-*") // mode 0600
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	if _, err := f.Write(b.Bytes()); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := os.Link(f.Name(), path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncDir(filepath.Dir(path))
+}
