@@ -238,7 +238,7 @@ func (r *Run) wait(ctx context.Context, n int, s Step) error {
 	if d <= 0 {
 		return nil
 	}
-	r.say("step %d of %d waits until %s, when what it removes is old enough", n, len(r.Plan.Steps), at.Format("15:04:05 MST"))
+	r.say("step %d of %d waits until %s: before that it would be too early", n, len(r.Plan.Steps), at.Format("15:04:05 MST"))
 	return r.Clock.Sleep(ctx, d)
 }
 

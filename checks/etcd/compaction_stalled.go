@@ -23,7 +23,7 @@ var CompactionStalled = &checks.Check{
 	Needs:     []collectors.Any{etcd.HistoryMetrics, apiserver.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "see whether the API servers compact, and what they say of it", Command: "kubectl -n kube-system logs -l component=kube-apiserver --tail=2000 | grep -i compact", Risk: checks.ReadOnly},
-		{Title: "see whether compaction was switched off", Command: "grep etcd-compaction-interval /etc/kubernetes/manifests/kube-apiserver.yaml", Risk: checks.ReadOnly},
+		{Title: "see whether compaction was switched off", Command: "grep etcd-compaction-interval /etc/kubernetes/manifests/kube-apiserver.yaml", Risk: checks.ReadOnly, Recipe: "etcd-compact"},
 	},
 	Run: compactionStalled,
 }

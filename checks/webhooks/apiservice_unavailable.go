@@ -22,7 +22,7 @@ var APIServiceUnavailable = &checks.Check{
 	Needs:     []collectors.Any{webhooks.Extensions},
 	Remedies: []checks.Remedy{
 		{Title: "see what the API server says of it, and which Service it is", Command: "kubectl get {ns} {obj} -o yaml", Risk: checks.ReadOnly},
-		{Title: "if it is left over from something that was removed, keep a copy and take it away: its objects are gone with it", Command: "kubectl get {ns} {obj} -o yaml > {obj}.yaml && kubectl delete {ns} {obj}", Risk: checks.Disruptive},
+		{Title: "if it is left over from something that was removed, keep a copy and take it away: its objects are gone with it", Command: "kubectl get {ns} {obj} -o yaml > {obj}.yaml && kubectl delete {ns} {obj}", Risk: checks.Disruptive, Recipe: "apiservice-remove"},
 	},
 	Run: apiServiceUnavailable,
 }

@@ -24,7 +24,7 @@ var FailingClosed = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see why the calls fail", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -i 'failed calling webhook'", Risk: checks.ReadOnly},
 		{Title: "see which Service it calls, and what it takes in", Command: "kubectl get {ns} {obj} -o yaml", Risk: checks.ReadOnly},
-		{Title: "if it cannot be mended now, keep a copy and take it away; its policy is then not applied", Command: "kubectl get {ns} {obj} -o yaml > {obj}.yaml && kubectl delete {ns} {obj}", Risk: checks.Disruptive},
+		{Title: "if it cannot be mended now, keep a copy and take it away; its policy is then not applied", Command: "kubectl get {ns} {obj} -o yaml > {obj}.yaml && kubectl delete {ns} {obj}", Risk: checks.Disruptive, Recipe: "webhook-open"},
 	},
 	Run: failingClosed,
 }

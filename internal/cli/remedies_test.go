@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/ktriage/ktriage/remediate"
 )
 
 // TestRemediesNameOnlyCommandsThatExist holds that no rule sends an operator,
@@ -16,6 +18,9 @@ func TestRemediesNameOnlyCommandsThatExist(t *testing.T) {
 	named := regexp.MustCompile("`ktriage ([a-z]+)")
 	for _, c := range all() {
 		for _, r := range c.Remedies {
+			if _, ok := remediate.Find(r.Recipe); r.Recipe != "" && !ok {
+				t.Errorf("%s names the recipe %q", c.ID, r.Recipe)
+			}
 			if words := strings.Fields(r.Command); len(words) > 1 && words[0] == "ktriage" && !known[words[1]] {
 				t.Errorf("%s sends to %q", c.ID, r.Command)
 			}

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.uber.org/zap"
 )
@@ -105,6 +107,9 @@ func (l *load) one(ctx context.Context, cl *clientv3.Client, client, n int, run 
 	switch {
 	case err == nil:
 		l.slow = max(l.slow, time.Duration(op.Return-op.Call))
+	case in.write && errors.Is(err, rpctypes.ErrCorrupt):
+		l.fails++
+		return // while the alarm is raised, nothing is applied
 	case in.write:
 		l.fails++
 		op.Return = math.MaxInt64          // it may still take place
