@@ -89,6 +89,7 @@ func (r *Run) Apply(ctx context.Context) error {
 				g.done(s.Action, r.Resume.Took[n])
 				touched = true
 				r.say("step %d of %d was done before: %s", n, len(r.Plan.Steps), describe(s))
+				r.lost(ctx, g, s)
 				continue
 			}
 			touched = touched || r.Resume.Open[n]
@@ -100,6 +101,20 @@ func (r *Run) Apply(ctx context.Context) error {
 		}
 	}
 	return r.write(Record{Event: Ended})
+}
+
+// lost tells of a step that was done and whose effect is gone: a member that was
+// away for long gets the leader's file, free pages and all. Its turn has passed,
+// and it may lead by now: it takes a new plan.
+func (r *Run) lost(ctx context.Context, g *gate, s Step) {
+	if s.Action.Kind != Defragment {
+		return
+	}
+	c := []*checks.Check{g.shrunk(s.Action.Target.Name)}
+	var d *Denied
+	if errors.As(demand(c, r.Look(ctx, c)), &d) && d.Finding.Status.Bad() {
+		r.say("%s has lost what it gave back, as one does that was away for long: make a new plan when this one is done", s.Action.Target.Name)
+	}
 }
 
 // Admit refuses a plan that is stale, or not for this cluster in this state.

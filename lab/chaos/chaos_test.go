@@ -171,6 +171,7 @@ func one(t *testing.T, c *cluster, name, kind string, step int, moment string) s
 	t.Helper()
 	dir := t.TempDir()
 	c.whole()
+	unlock(t, c) // a run that was cut off from the cluster leaves it for a minute
 	c.fragment(28)
 	plan := filepath.Join(dir, "plan.json")
 	if p := ktriage(t, c, dir, nil, "plan", "etcd-defrag", "-o", plan); p.exit(t) != exitOK {
@@ -242,12 +243,12 @@ func one(t *testing.T, c *cluster, name, kind string, step int, moment string) s
 
 	// Once mended, the operator takes it up again, or makes a new plan where the
 	// state is another.
-	then := ""
+	then, told := "", ""
 	if code != exitOK {
 		unlock(t, c)
 		again := ktriage(t, c, dir, nil, "apply", plan, "--resume")
 		got := again.exit(t)
-		then = fmt.Sprintf("resume: %d", got)
+		then, told = fmt.Sprintf("resume: %d", got), again.text()
 		if got != exitOK && got != exitRefused {
 			t.Errorf("resumed, it exited %d:\n%s", got, again.text())
 		}
@@ -264,7 +265,7 @@ func one(t *testing.T, c *cluster, name, kind string, step int, moment string) s
 	l.check(t, c)
 	for _, m := range c.members {
 		// With the first write after, the file grows by 16 MiB.
-		if st, err := c.status(m); err != nil || st.DbSize-st.DbSizeInUse > 20<<20 {
+		if st, err := c.status(m); err != nil || st.DbSize-st.DbSizeInUse > 20<<20 && !strings.Contains(told, m.name+" has lost what it gave back") {
 			t.Errorf("%s is not defragmented at the end: %v, %v of %v bytes are in use\n%s", m.name, err, size(st, false), size(st, true), k.text())
 		}
 	}
@@ -316,7 +317,7 @@ func verify(t *testing.T, f *fault, k *process, records []record, code int, kind
 // minute.
 func unlock(t *testing.T, c *cluster) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := c.client.Delete(ctx, "/ktriage/lock"); err != nil {
 		t.Error(err)

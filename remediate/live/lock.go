@@ -137,7 +137,7 @@ func (l *Lock) takeEtcd(ctx context.Context, a *Actuator, holder string) ([]func
 		return nil, fmt.Errorf("lock: grant a lease: %w", err)
 	}
 	revoke := func() {
-		ctx, cancel := context.WithTimeout(context.Background(), brief)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*brief)
 		defer cancel()
 		a.with(ctx, func(ctx context.Context, c *conn) error { // else it runs out
 			_, err := pb.NewLeaseClient(c).LeaseRevoke(ctx, &pb.LeaseRevokeRequest{ID: id})
@@ -206,7 +206,8 @@ func (a *Actuator) with(ctx context.Context, f func(context.Context, *conn) erro
 	var errs []error
 	for _, m := range a.present() {
 		err := func() error {
-			ctx, cancel := context.WithTimeout(ctx, brief)
+			// One that is gone must not use up what the next could answer in.
+			ctx, cancel := context.WithTimeout(ctx, brief/3)
 			defer cancel()
 			c, err := a.member(ctx, m.Name)
 			if err != nil {
