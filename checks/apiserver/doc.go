@@ -57,4 +57,5 @@ var All = []*checks.Check{
 	ServiceIPExhausted,
 	CatchAllUsed,
 	ConfigDrift,
+	CompactionInterval,
 }

@@ -20,7 +20,7 @@ var InflightNearLimit = &checks.Check{
 	Component: collectors.APIServer,
 	Title:     "API servers are far from their limit of requests in flight",
 	Doc:       inflightNearLimitDoc,
-	Needs:     []collectors.Any{apiserver.Fairness, apiserver.Instances},
+	Needs:     []collectors.Any{apiserver.Fairness, apiserver.CommandLines},
 	Remedies: []checks.Remedy{
 		{Title: "see which requests hold the seats, and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 		{Title: "if CPU and memory have room, raise both limits in the static pod's manifest, one node at a time", Command: "vi /etc/kubernetes/manifests/kube-apiserver.yaml # --max-requests-inflight, --max-mutating-requests-inflight", Risk: checks.Disruptive},
@@ -33,6 +33,9 @@ const (
 	inflightWarn   = 0.80
 	inflightUrgent = 0.95
 	inflightSource = "expert heuristic"
+	// inflightAdvice is from when on limits that somebody lowered are worth a
+	// word: the defaults would leave as much again.
+	inflightAdvice = 0.50
 	// Source: kube-apiserver, --max-requests-inflight and
 	// --max-mutating-requests-inflight.
 	defaultReading  = 400
@@ -40,9 +43,8 @@ const (
 )
 
 func inflightNearLimit(p *checks.Pass) {
-	fleet, _ := checks.One(p, apiserver.Instances)
 	for t, f := range checks.Each(p, apiserver.Fairness) {
-		reading, mutating := limits(fleet, t)
+		reading, mutating, told := limits(p, t)
 		type use struct {
 			what, from string
 			n, limit   float64
@@ -68,28 +70,55 @@ func inflightNearLimit(p *checks.Pass) {
 			status, limit = checks.Warning, inflightUrgent
 		case used >= inflightWarn:
 			status = checks.Warning
+		case used >= inflightAdvice && told && reading+mutating < defaultReading+defaultMutating:
+			status, limit = checks.Info, inflightAdvice
 		}
-		p.Judge(t, status, "%.0f of %.0f %s in flight (%s)", worst.n, worst.limit, worst.what, checks.Percent(used)).
+		whence := ""
+		if status != checks.OK && told {
+			whence = chosen(reading, mutating)
+		}
+		p.Judge(t, status, "%.0f of %.0f %s in flight (%s)%s", worst.n, worst.limit, worst.what, checks.Percent(used), whence).
 			Saw(apiserver.Fairness, "in flight", fmt.Sprintf("%.0f", worst.n), checks.Percent(limit)+fmt.Sprintf(" of %.0f", worst.limit), inflightSource).
 			Saw(apiserver.Fairness, "limit", fmt.Sprintf("%.0f", worst.limit), "", worst.from).
 			Number("used", used).Number("inflight", all)
 	}
 }
 
-// limits are those on an instance's command line: its own, or where it cannot
-// be told apart, that of any.
-func limits(fleet apiserver.Fleet, t collectors.Target) (reading, mutating float64) {
-	flags := map[string]string{}
-	for _, i := range fleet.Known {
-		if i.Pod.Pod != "" && (i.Name == t.Name || t.Name == "") {
-			flags = i.Pod.Flags
-		}
+// chosen says, of limits that are used, what they are and whether somebody chose
+// them.
+func chosen(reading, mutating float64) string {
+	words := "which is the default together"
+	switch all := reading + mutating; {
+	case all < defaultReading+defaultMutating:
+		words = fmt.Sprintf("lowered from the default, together %d", defaultReading+defaultMutating)
+	case all > defaultReading+defaultMutating:
+		words = fmt.Sprintf("raised from the default, together %d", defaultReading+defaultMutating)
 	}
-	read := func(flag string, otherwise float64) float64 {
-		if v, err := strconv.ParseFloat(flags[flag], 64); err == nil && v >= 0 {
-			return v
+	return fmt.Sprintf("; --max-requests-inflight=%.0f, --max-mutating-requests-inflight=%.0f, %s", reading, mutating, words)
+}
+
+// limits are those on an instance's command line. Where the instance cannot be
+// told apart they are those of all, if they are the same. Without a command line
+// they are the defaults, and not told.
+func limits(p *checks.Pass, t collectors.Target) (reading, mutating float64, told bool) {
+	reading, mutating = defaultReading, defaultMutating
+	answers, _ := checks.All(p, apiserver.CommandLines)
+	for _, a := range answers {
+		if a.Gap != nil || t.Name != "" && !a.Target.Is(t) {
+			continue
 		}
-		return otherwise
+		r, m := limit(a.Value, "max-requests-inflight", defaultReading), limit(a.Value, "max-mutating-requests-inflight", defaultMutating)
+		if told && (r != reading || m != mutating) {
+			return defaultReading, defaultMutating, false
+		}
+		reading, mutating, told = r, m, true
 	}
-	return read("max-requests-inflight", defaultReading), read("max-mutating-requests-inflight", defaultMutating)
+	return reading, mutating, told
+}
+
+func limit(f apiserver.Flags, name string, otherwise float64) float64 {
+	if v, err := strconv.ParseFloat(f.Get(name, ""), 64); err == nil && v >= 0 {
+		return v
+	}
+	return otherwise
 }

@@ -18,7 +18,7 @@ var QueueDepth = &checks.Check{
 	Component: collectors.APIServer,
 	Title:     "requests do not wait for a seat",
 	Doc:       queueDepthDoc,
-	Needs:     []collectors.Any{apiserver.Fairness},
+	Needs:     []collectors.Any{apiserver.Fairness, apiserver.SeatHolders},
 	Remedies: []checks.Remedy{
 		{Title: "see which requests wait, and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 	},
@@ -48,7 +48,7 @@ func queueDepth(p *checks.Pass) {
 		case f.Elapsed == 0: // a moment
 			status, when = checks.Info, "how long is not known"
 		}
-		p.Judge(t, status, "%s for a seat of level %s, which has %.0f; %s", waiting(worst.Queued[1]), worst.Name, worst.Seats, when).
+		p.Judge(t, status, "%s for a seat of level %s, which has %.0f; %s%s", waiting(worst.Queued[1]), worst.Name, worst.Seats, when, filler(p, t, worst.Name)).
 			Saw(apiserver.Fairness, worst.Name+" queued", fmt.Sprintf("%.0f, %.0f", worst.Queued[0], worst.Queued[1]), "0 at one of two looks", queueSource).
 			Number("queued", worst.Queued[1]).Number("seats", worst.Seats).Mark("level=" + worst.Name)
 	}

@@ -19,7 +19,7 @@ var RequestsRejected = &checks.Check{
 	Component: collectors.APIServer,
 	Title:     "API Priority and Fairness rejects no request",
 	Doc:       requestsRejectedDoc,
-	Needs:     []collectors.Any{apiserver.Fairness},
+	Needs:     []collectors.Any{apiserver.Fairness, apiserver.SeatHolders},
 	Remedies: []checks.Remedy{
 		{Title: "see which requests wait, and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 		{Title: "see each level's seats and queues", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_priority_levels", Risk: checks.ReadOnly},
@@ -66,7 +66,7 @@ func requestsRejected(p *checks.Pass) {
 			}
 			// RULES: any rate is a warning, of the control plane's own requests
 			// critical. No public source: it ends at warning.
-			v := p.Warn(t, "%.0f requests rejected in %s%s; most: %.0f of level %s, schema %s (%s)", now, checks.Span(f.Elapsed), note, worst, level.Name, how.Schema, how.Reason).
+			v := p.Warn(t, "%.0f requests rejected in %s%s; most: %.0f of level %s, schema %s (%s)%s", now, checks.Span(f.Elapsed), note, worst, level.Name, how.Schema, how.Reason, filler(p, t, level.Name)).
 				Saw(apiserver.Fairness, "rejected", fmt.Sprintf("%.1f/s", now/f.Elapsed.Seconds()), "0", "expert heuristic").
 				Saw(apiserver.Fairness, level.Name+" seats", fmt.Sprintf("%.0f", level.Executing[1]), fmt.Sprintf("%.0f", level.Seats), "apiserver_flowcontrol_*").
 				Number("rejected", now).Number("rate", now/f.Elapsed.Seconds()).Mark("level="+level.Name, "schema="+how.Schema)

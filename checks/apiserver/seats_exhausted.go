@@ -18,7 +18,7 @@ var SeatsExhausted = &checks.Check{
 	Component: collectors.APIServer,
 	Title:     "every priority level has seats left",
 	Doc:       seatsExhaustedDoc,
-	Needs:     []collectors.Any{apiserver.Fairness},
+	Needs:     []collectors.Any{apiserver.Fairness, apiserver.SeatHolders},
 	Remedies: []checks.Remedy{
 		{Title: "see which requests hold the seats, and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 		{Title: "see how much each level may borrow and lend", Command: "kubectl get prioritylevelconfigurations -o yaml", Risk: checks.ReadOnly},
@@ -69,7 +69,7 @@ func seatsExhausted(p *checks.Pass) {
 		if f.Elapsed == 0 { // one look is a moment
 			status, looks = checks.Info, "at the one look that there was"
 		}
-		p.Judge(t, status, "level %s has %.0f of %.0f seats taken %s; %s", full.Name, full.Executing[1], full.Seats, looks, waiting(full.Queued[1])).
+		p.Judge(t, status, "level %s has %.0f of %.0f seats taken %s; %s%s", full.Name, full.Executing[1], full.Seats, looks, waiting(full.Queued[1]), filler(p, t, full.Name)).
 			Saw(apiserver.Fairness, full.Name+" seats", fmt.Sprintf("%.0f, %.0f", full.Executing[0], full.Executing[1]), fmt.Sprintf("%s of %.0f", checks.Percent(seatsWarn), full.Seats), seatsSource).
 			Number("used", full.Executing[1]/full.Seats).Number("queued", full.Queued[1]).Mark("level=" + full.Name)
 	}

@@ -17,7 +17,7 @@ var WaitLatency = &checks.Check{
 	Component: collectors.APIServer,
 	Title:     "requests get a seat at once",
 	Doc:       waitLatencyDoc,
-	Needs:     []collectors.Any{apiserver.Fairness},
+	Needs:     []collectors.Any{apiserver.Fairness, apiserver.SeatHolders},
 	Remedies: []checks.Remedy{
 		{Title: "see which requests wait, and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 		{Title: "see each level's seats and queues", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_priority_levels", Risk: checks.ReadOnly},
@@ -44,7 +44,11 @@ func waitLatency(p *checks.Pass) {
 			p.Nothing(t, "no request went through a queue in the window")
 			continue
 		}
-		v := p.Judge(t, worst.Status, "level %s waits longest for a seat: %s", of, worst).
+		whose := ""
+		if worst.Status != checks.OK {
+			whose = filler(p, t, of)
+		}
+		v := p.Judge(t, worst.Status, "level %s waits longest for a seat: %s%s", of, worst, whose).
 			Saw(apiserver.Fairness, of+" waits above "+checks.Seconds(worst.Edge), checks.Percent(worst.Above/worst.Count), checks.Percent(worst.Limit.Share), worst.Limit.Source).
 			Number("p99", worst.P99.Value).Number("count", worst.Count).Mark("level=" + of)
 		if thin {
