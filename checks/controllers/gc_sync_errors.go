@@ -26,6 +26,11 @@ var GCSyncErrors = &checks.Check{
 		count(p, counter{
 			of:   func(t controllers.Tally) controllers.Counted { return t.GC },
 			what: "failed attempts of the garbage collector to follow all kinds of objects", status: checks.Warning, source: "cluster-kube-controller-manager-operator GarbageCollectorSyncFailed",
+			lasting: gcLasting,
 		})
 	},
 }
+
+// gcLasting is five minutes of attempts, one every half minute. The alert that
+// this follows waits for an hour: an API server that starts fails some.
+const gcLasting = 10

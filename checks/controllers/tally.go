@@ -15,6 +15,9 @@ type counter struct {
 	what   string // what it counts, after a number
 	status checks.Status
 	source string
+	// lasting is how many there must have been since the start for trouble that
+	// lasts; fewer are advice.
+	lasting float64
 }
 
 // count judges a counter by the window. What was counted before is told, and
@@ -28,7 +31,11 @@ func count(p *checks.Pass, c counter) {
 		case x.Broken != "":
 			p.Unknown(t, collectors.Gapf(collectors.Absent, "what was counted over the window is not known: %s", x.Broken))
 		case n.Window > 0:
-			p.Judge(t, c.status, "%.0f %s in %s (%.0f since it started)", n.Window, c.what, checks.Span(x.Elapsed), n.Lifetime).
+			status := c.status
+			if n.Lifetime < c.lasting {
+				status = checks.Info
+			}
+			p.Judge(t, status, "%.0f %s in %s (%.0f since it started)", n.Window, c.what, checks.Span(x.Elapsed), n.Lifetime).
 				Saw(controllers.Tallies, c.what, fmt.Sprint(n.Window), "0", c.source).Number("count", n.Window)
 		default:
 			p.OK(t, "0 %s in %s (%.0f since it started)", c.what, checks.Span(x.Elapsed), n.Lifetime).

@@ -28,7 +28,7 @@ var Edges = []Edge{
 	{ID: "E5", What: "slow log syncs → slow commits", Links: []string{"E5"}},
 	{ID: "E6", What: "slow log syncs of the leader or a majority → slow writes", Links: []string{"E6", "E6r", "E6s"}},
 	{ID: "E7", What: "slow log syncs → late heartbeats → elections", Links: []string{"E7", "E7b"}, Not: "not → etcd-peer-rtt-high: round trips touch no disk, so a far peer is a fault of its own"},
-	{ID: "E8", What: "far or broken peers → elections, slow writes", Links: []string{"E8"}, Not: "one far member of three is no reason for what the others do",
+	{ID: "E8", What: "far or broken peers → elections, slow writes", Links: []string{"E8", "E8r"}, Not: "one far member of three is no reason for what the others do",
 		Unseen: "the network between the members", Of: ids{"etcd-peer-rtt-high", "etcd-no-leader"}},
 	{ID: "E9", What: "defragmentation → apply lag, slow requests, turned-away requests", Links: []string{"E9", "E9a"}},
 	{ID: "E10", What: "snapshots by cron → slow syncs", Not: "no fact counts Snapshot calls; said with E2"},

@@ -52,6 +52,8 @@ var Links = []Link{
 
 	{ID: "E6r", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"etcd-grpc-failures", "etcd-slow-read-index"}, When: onWritePath,
 		Because: "calls and reads run out of time while the disk is waited for"},
+	{ID: "E8r", Causes: ids{"etcd-peer-rtt-high"}, Effects: ids{"etcd-slow-read-index"}, When: atEitherEnd,
+		Because: "a read waits for a round trip to the leader"},
 	{ID: "E4r", Causes: ids{"etcd-heartbeat-failures"}, Effects: ids{"etcd-grpc-failures", "etcd-slow-read-index"}, When: disksAreFast,
 		Because: "a leader that gets no processor time answers late"},
 	{ID: "E4c", Causes: ids{"etcd-cpu-high"}, Effects: ids{"etcd-heartbeat-failures", "etcd-apply-slow", "etcd-grpc-slow", "etcd-slow-read-index", "etcd-watch-backlog", "etcd-apply-lag"}, When: sameTarget,
@@ -89,7 +91,7 @@ var Links = []Link{
 	// From etcd up to the clients.
 	{ID: "E19", Causes: ids{"etcd-wal-fsync-slow", "etcd-backend-commit-slow"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "apiserver-livez-failing", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-5xx-ratio"}, When: fits(onWritePath),
 		Because: "the API server waits for etcd"},
-	{ID: "E19b", Causes: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-peer-rtt-high", "etcd-proposals-pending", "etcd-apply-lag"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing"}, When: fits(unlessItsOwnIsFine),
+	{ID: "E19b", Causes: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-peer-rtt-high", "etcd-proposals-pending", "etcd-apply-lag", "etcd-slow-read-index"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-readyz-check-failing", "apiserver-watch-cache-lag"}, When: fits(unlessItsOwnIsFine),
 		Because: "the API server waits for etcd"},
 	{ID: "E19c", Causes: ids{"etcd-leader-flapping", "etcd-no-leader"}, Effects: ids{"apiserver-etcd-latency", "apiserver-readyz-check-failing"}, When: fits(disksAreFast),
 		Because: "the API server waits for etcd to elect a leader"},

@@ -475,6 +475,15 @@ func itsTrips(c, e checks.Finding, _ View) Strength {
 	return No
 }
 
+// atEitherEnd fires where the effect is one of the two members that are far from
+// each other.
+func atEitherEnd(c, e checks.Finding, _ View) Strength {
+	if c.Target.Is(e.Target) || c.Marked("peer="+e.Target.Name) {
+		return CoOccurrence
+	}
+	return No
+}
+
 // farFromMost fires where more than one member is far from the others, or there
 // are too few to do without: a majority of near ones waits for nobody. What is
 // asked of the far one itself waits all the same.
