@@ -30,7 +30,8 @@ func (b Bundle) Expired(now time.Time) bool { return b.Certs > 0 && now.After(b.
 // they are by those who use such bundles.
 func ReadBundle(data []byte) Bundle {
 	var b Bundle
-	blocks, all := 0, data
+	blocks := 0
+	var cs []*x509.Certificate
 	for len(data) > 0 && blocks < maxCerts {
 		var block *pem.Block
 		if block, data = pem.Decode(data); block == nil {
@@ -44,6 +45,7 @@ func ReadBundle(data []byte) Bundle {
 		if err != nil {
 			return Bundle{Broken: fmt.Sprintf("certificate %d of it cannot be read", b.Certs+1)}
 		}
+		cs = append(cs, c)
 		b.Certs++
 		if c.NotBefore.After(b.From) {
 			b.From = c.NotBefore
@@ -54,7 +56,7 @@ func ReadBundle(data []byte) Bundle {
 	}
 	switch {
 	case b.Certs > 0:
-		b.PEM = string(all)
+		b.PEM = string(Write(cs)) // and no key that stood beside them
 	case blocks > 0:
 		b.Broken = "it holds no certificate"
 	case len(data) > 0:

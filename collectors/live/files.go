@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 
@@ -15,7 +16,7 @@ import (
 // A certFile is a certificate that lies on this machine. Keys that lie beside it
 // in the same file are passed over.
 type certFile struct {
-	Path string          `json:"path"`
+	Path string          `json:"path"` // as the node has it, wherever its file system is mounted
 	Cert collectors.Cert `json:"cert"`
 }
 
@@ -33,29 +34,51 @@ func (s *Source) askFiles(way string) (*collectors.Reply, *collectors.Gap) {
 		Files  []certFile `json:"files"`
 		Unread []string   `json:"unread,omitempty"`
 	}
-	for _, p := range slices.Concat(pkiFiles, kubeconfigs) {
-		names, err := filepath.Glob(filepath.Join(s.config.HostRoot, p))
-		if err != nil {
-			return nil, collectors.Gapf(collectors.Bug, "%s: %v", way, err)
+	unread := func(path string, err error) {
+		if why := whyUnread(path, err); !errors.Is(err, fs.ErrNotExist) && !slices.Contains(out.Unread, why) {
+			out.Unread = append(out.Unread, why)
 		}
-		for _, name := range names {
-			b, err := readSmall("", name)
-			if errors.Is(err, fs.ErrNotExist) {
-				continue
-			}
+	}
+	for _, p := range slices.Concat(pkiFiles, kubeconfigs) {
+		paths, err := glob(s.config.HostRoot, p)
+		if err != nil {
+			unread(filepath.Dir(p), err)
+			continue
+		}
+		for _, path := range paths {
+			b, err := readSmall(s.config.HostRoot, path)
 			if err != nil {
-				out.Unread = append(out.Unread, whyUnread(name, err))
+				unread(path, err)
 				continue
 			}
 			if slices.Contains(kubeconfigs, p) {
 				b = clientCertOf(b)
 			}
 			for _, c := range certificates(b) {
-				out.Files = append(out.Files, certFile{name, *certOf(c)})
+				out.Files = append(out.Files, certFile{path, *certOf(c)})
 			}
 		}
 	}
 	return asJSON(way, out)
+}
+
+// glob lists the files that the last part of a pattern matches. Unlike
+// filepath.Glob it tells of a folder that may not be read from one that is empty.
+func glob(root, pattern string) ([]string, error) {
+	dir := filepath.Dir(pattern)
+	entries, err := os.ReadDir(filepath.Join(root, dir))
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if ok, err := filepath.Match(filepath.Base(pattern), e.Name()); err != nil {
+			return nil, err
+		} else if ok {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, nil
 }
 
 // clientCertOf takes the client certificate out of a kubeconfig.
