@@ -2,6 +2,8 @@ package certificates
 
 import (
 	_ "embed"
+	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -91,6 +93,16 @@ func fileVsServed(p *checks.Pass) {
 			p.Unknown(t, why)
 		default:
 			p.Unknown(t, collectors.Gapf(collectors.Absent, "nothing that is served has its names, so that it is not known who uses it"))
+		}
+	}
+	for _, path := range slices.Sorted(maps.Keys(fileOf)) {
+		// It is named itself, or the folder that it may be in.
+		i := slices.IndexFunc(d.Unread, func(why string) bool {
+			return strings.HasSuffix(why, " "+path) || strings.HasSuffix(why, " "+filepath.Dir(path)) || strings.Contains(why, path+" ")
+		})
+		if i >= 0 {
+			found = true
+			p.Unknown(collectors.Target{Component: collectors.Certificates, Name: strings.TrimPrefix(path, "/")}, collectors.Gapf(collectors.Forbidden, "%s", d.Unread[i]).With("run ktriage as root"))
 		}
 	}
 	if !found {

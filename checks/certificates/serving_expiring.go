@@ -66,6 +66,12 @@ func rest(p *checks.Pass) {
 		p.Unknown(target("servers", collectors.Target{}), gap)
 		return
 	}
+	for _, u := range known.Unseen {
+		if u.Kind == inventory.APIServer || u.Kind == inventory.EtcdClient || u.Gap.Reason == collectors.Absent {
+			continue // judge says so, or there is none
+		}
+		p.Unknown(inventory.Server{Kind: u.Kind}.Target(), u.Gap)
+	}
 	for _, x := range known.Servers {
 		if x.Kind == inventory.APIServer || x.Kind == inventory.EtcdClient || !x.Named {
 			continue

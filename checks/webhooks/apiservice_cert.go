@@ -46,16 +46,19 @@ func aPIServiceCert(p *checks.Pass) {
 			p.Info(t, "whoever answers for %s is believed (insecureSkipTLSVerify)", e.GroupVersion()).
 				Saw(webhooks.Extensions, "insecureSkipTLSVerify", "true", "false", "good practice: a caBundle")
 		case e.Bundle.Broken != "":
-			p.Warn(t, "its caBundle is of no use, %s: %s", e.Bundle.Broken, fails.words)
+			p.Warn(t, "its caBundle is of no use, %s: %s", e.Bundle.Broken, fails.words).Mark("refused=" + e.Name)
 		case e.Bundle.Expired(p.Now()):
-			p.Warn(t, "its caBundle expired %s ago: %s", checks.Span(left), fails.words)
+			p.Warn(t, "its caBundle expired %s ago: %s", checks.Span(left), fails.words).Mark("refused=" + e.Name)
 		case backendGap == nil && trouble != "":
 			p.Nothing(t, "nobody is there to show a certificate: %s", trouble)
 		case gap != nil:
 			p.Unknown(t, gap)
 		default:
-			s, words := shown(p.Now(), chain, webhooks.Caller{Service: e.Service, Bundle: e.Bundle}, fails)
-			sawChain(p.Judge(t, s, "%s", words), e.Name, chain)
+			s, words, refused := shown(p.Now(), chain, webhooks.Caller{Service: e.Service, Bundle: e.Bundle}, fails)
+			v := sawChain(p.Judge(t, s, "%s", words), e.Name, chain)
+			if refused {
+				v.Mark("refused=" + e.Name)
+			}
 		}
 	}
 }

@@ -50,15 +50,15 @@ func frontProxyCA(p *checks.Pass) {
 	case gap != nil:
 		p.Unknown(t, gap)
 	case tr.Front.Broken != "":
-		p.Critical(t, "the front proxy's CA is of no use, %s: %s cannot be served", tr.Front.Broken, groups)
+		p.Critical(t, "the front proxy's CA is of no use, %s: %s cannot be served", tr.Front.Broken, groups).Mark("refused=front-proxy")
 	case tr.Front.Expired(p.Now()):
 		p.Critical(t, "the front proxy's CA expired %s ago: %s cannot be served", checks.Span(tr.Front.Until.Sub(p.Now())), groups).
-			Saw(inventory.Trusted, "requestheader-client-ca-file until", tr.Front.Until.UTC().String(), "", "")
+			Saw(inventory.Trusted, "requestheader-client-ca-file until", tr.Front.Until.UTC().String(), "", "").Mark("refused=front-proxy")
 	case tr.Front.Empty():
 		p.Warn(t, "the API server names no front proxy's CA: extensions cannot know whom it passes on (%s)", groups)
 	case len(refused) == len(es):
 		p.Warn(t, "every extension API server refuses the API server as unauthorized: %s", checks.List(refused, 3)).
-			Saw(webhooks.Extensions, "refused", strings.Join(refused, ", "), "", "")
+			Saw(webhooks.Extensions, "refused", strings.Join(refused, ", "), "", "").Mark("refused=front-proxy")
 	default:
 		p.OK(t, "the front proxy's CA is valid for %s, for %s", checks.Span(tr.Front.Until.Sub(p.Now())), groups).
 			Saw(inventory.Trusted, "requestheader-client-ca-file until", tr.Front.Until.UTC().String(), "", "")

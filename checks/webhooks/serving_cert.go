@@ -46,7 +46,7 @@ func servingCert(p *checks.Pass) {
 		var said, nobody string
 		var unseen *collectors.Gap
 		inside := false
-		var bad []hook
+		var bad, refused []hook
 		for _, h := range c {
 			if h.Service.Name == "" {
 				continue
@@ -61,9 +61,12 @@ func servingCert(p *checks.Pass) {
 				unseen = gap
 				continue
 			}
-			s, words := shown(p.Now(), chain, h.Caller, h.impact())
+			s, words, no := shown(p.Now(), chain, h.Caller, h.impact())
 			if s.Bad() {
 				bad = append(bad, h)
+			}
+			if no {
+				refused = append(refused, h)
 			}
 			if s > worst {
 				worst, said = s, c.name(h)+words
@@ -85,6 +88,9 @@ func servingCert(p *checks.Pass) {
 			}
 			for _, h := range bad {
 				h.marks(v, h.Vital())
+			}
+			for _, h := range refused {
+				v.Mark("refused=" + h.Name)
 			}
 		}
 	}
@@ -114,44 +120,48 @@ func converters(p *checks.Pass, backends map[string]webhooks.Backend, backendGap
 			continue
 		}
 		of := checks.Count(c.Count, "CustomResourceDefinition")
-		s, words := shown(p.Now(), chain, c.Caller, impact{checks.Critical, "objects of " + of + " cannot be converted", nil})
-		sawChain(p.Judge(t, s, "%s", words), c.Service.ID(), chain)
+		s, words, refused := shown(p.Now(), chain, c.Caller, impact{checks.Critical, "objects of " + of + " cannot be converted", nil})
+		v := sawChain(p.Judge(t, s, "%s", words), c.Service.ID(), chain)
+		if refused {
+			v.Mark("refused=" + c.Service.ID())
+		}
 	}
 }
 
-func sawChain(v *checks.Verdict, name string, chain certificates.Chain) {
+func sawChain(v *checks.Verdict, name string, chain certificates.Chain) *checks.Verdict {
 	leaf := chain.Leaf()
-	v.Saw(webhooks.Shown, name+" subject", leaf.Subject, "", "").
+	return v.Saw(webhooks.Shown, name+" subject", leaf.Subject, "", "").
 		Saw(webhooks.Shown, name+" issuer", leaf.Issuer, "", "").
 		Saw(webhooks.Shown, name+" notAfter", leaf.NotAfter.Format(time.RFC3339), checks.Span(servingLate), servingSource)
 }
 
-// shown judges what a server shows to who is to trust it.
-func shown(now time.Time, chain certificates.Chain, c webhooks.Caller, i impact) (checks.Status, string) {
+// shown judges what a server shows to who is to trust it, and tells whether the
+// API server refuses it.
+func shown(now time.Time, chain certificates.Chain, c webhooks.Caller, i impact) (s checks.Status, words string, refused bool) {
 	leaf := chain.Leaf()
 	left := leaf.NotAfter.Sub(now)
 	switch {
 	case left < 0:
-		return i.status, fmt.Sprintf("Service %s shows a certificate that expired %s ago: %s", c.Service.ID(), checks.Span(left), i.words)
+		return i.status, fmt.Sprintf("Service %s shows a certificate that expired %s ago: %s", c.Service.ID(), checks.Span(left), i.words), true
 	case leaf.NotBefore.After(now):
-		return i.status, fmt.Sprintf("Service %s shows a certificate that is valid only in %s: %s", c.Service.ID(), checks.Span(leaf.NotBefore.Sub(now)), i.words)
+		return i.status, fmt.Sprintf("Service %s shows a certificate that is valid only in %s: %s", c.Service.ID(), checks.Span(leaf.NotBefore.Sub(now)), i.words), true
 	}
 	if c.Bundle.Certs > 0 && !c.Bundle.Expired(now) { // what else is wrong with a bundle, webhook-cabundle-bad says
 		if err := c.Bundle.Vouches(chain, c.Service.ServerName(), now); err != nil {
-			return i.status, fmt.Sprintf("the API server cannot accept what Service %s shows, %s: %s", c.Service.ID(), whyNot(err, c.Service.ServerName()), i.words)
+			return i.status, fmt.Sprintf("the API server cannot accept what Service %s shows, %s: %s", c.Service.ID(), whyNot(err, c.Service.ServerName()), i.words), true
 		}
 	}
-	words := fmt.Sprintf("Service %s shows a certificate that its caBundle vouches for, and that is valid for %s", c.Service.ID(), checks.Span(left))
+	words = fmt.Sprintf("Service %s shows a certificate that its caBundle vouches for, and that is valid for %s", c.Service.ID(), checks.Span(left))
 	if c.Bundle.Certs == 0 {
 		words = fmt.Sprintf("Service %s shows a certificate that is valid for %s", c.Service.ID(), checks.Span(left))
 	}
 	switch {
 	case left < servingLate:
-		return min(i.status, checks.Warning), words
+		return min(i.status, checks.Warning), words, false
 	case left < servingSoon:
-		return checks.Info, words
+		return checks.Info, words, false
 	}
-	return checks.OK, words
+	return checks.OK, words, false
 }
 
 // whyNot puts into words why a chain is not trusted.

@@ -69,11 +69,7 @@ type kind struct {
 
 func lagging(p *checks.Pass) {
 	t := controllers.Controlled
-	all, looked, gap := kinds(p)
-	if looked == 0 {
-		p.Unknown(t, gap)
-		return
-	}
+	all, looked, unseen, gap := kinds(p)
 	objects, oldest := 0, time.Duration(0)
 	var parts, marks []string
 	for _, k := range all {
@@ -89,6 +85,8 @@ func lagging(p *checks.Pass) {
 		for _, k := range all {
 			v.Saw(k.from, k.name, fmt.Sprintf("%d for up to %s", k.behind, checks.Span(k.oldest)), "0", manySource)
 		}
+	case looked == 0, unseen > 0 && len(all)+unseen >= manyKinds:
+		p.Unknown(t, gap) // what was not looked at could make it many
 	case len(all) > 0:
 		p.OK(t, "of %s that were looked at, few wait for their controller: %s", checks.Count(looked, "kind"), strings.Join(parts, ", ")).
 			Saw(controllers.Work, "kinds that wait", fmt.Sprint(len(all)), fmt.Sprint(manyKinds), manySource)
@@ -98,13 +96,16 @@ func lagging(p *checks.Pass) {
 	}
 }
 
-// kinds lists those of which some wait, and how many could be looked at; with
-// none, why not.
-func kinds(p *checks.Pass) (out []kind, looked int, gap *collectors.Gap) {
+// kinds lists those of which some wait, how many could be looked at, and how
+// many, or more, could not, though there are such; with the reason of one of these.
+func kinds(p *checks.Pass) (out []kind, looked, unseen int, gap *collectors.Gap) {
 	add := func(g *collectors.Gap, ks ...kind) {
 		if g != nil {
 			if gap == nil || gap.Reason == collectors.OutOfScope {
 				gap = g
+			}
+			if g.Reason != collectors.OutOfScope {
+				unseen++
 			}
 			return
 		}
@@ -113,15 +114,18 @@ func kinds(p *checks.Pass) (out []kind, looked int, gap *collectors.Gap) {
 	}
 	w, g := checks.One(p, controllers.Work)
 	add(g, workloads(w)...)
+	if unseen > 0 {
+		unseen = manyKinds // at least: this is several
+	}
 	for _, f := range loops {
 		l, g := checks.One(p, f)
 		add(g, kind{l.Kind, l.Queue, l.Behind, l.Oldest, l.Example, f})
 	}
 	d, g := checks.One(p, namespaces.Stuck)
-	add(g, unseen(d, now(p)))
+	add(g, unheard(d, now(p)))
 	r, g := checks.One(p, nodes.Requests)
 	add(g, kind{"certificate request", "certificate", r.Unsigned.Count, r.Unsigned.Oldest, r.Unsigned.Example, nodes.Requests})
-	return out, looked, gap
+	return out, looked, unseen, gap
 }
 
 // workloads are the kinds whose generations are looked at. A ReplicaSet that
@@ -144,9 +148,9 @@ func workloads(w controllers.Observed) []kind {
 	return out
 }
 
-// unseen are the namespaces that are being deleted and of which no controller
+// unheard are the namespaces that are being deleted and of which no controller
 // has said anything.
-func unseen(d namespaces.Deleting, now time.Time) kind {
+func unheard(d namespaces.Deleting, now time.Time) kind {
 	k := kind{name: "deleted namespace", queue: "namespace", from: namespaces.Stuck}
 	for _, n := range d.Oldest {
 		age := now.Sub(n.Deleted)

@@ -32,7 +32,7 @@ var areas = []area{
 	{2, "instances", []string{"apiserver-unreachable", "apiserver-readyz-", "apiserver-livez-", "apiserver-restarting", "apiserver-instance-skew", "apiserver-memory-high", "apiserver-goroutines-high"}},
 	{2, "requests", []string{"apiserver-5xx-ratio", "apiserver-write-", "apiserver-read-", "apiserver-requests-terminated", "apiserver-429", "apiserver-webhook-latency-gap", "apiserver-event-flood", "apiserver-error-budget-burn", "apiserver-aborts", "apiserver-expensive-lists"}},
 	{2, "seats", []string{"apf-"}},
-	{2, "webhooks, extensions", []string{"webhook-", "apiservice-", "conversion-"}},
+	{2, "webhooks, extensions", []string{"webhook-", "apiservice-", "front-proxy-", "conversion-"}},
 	{2, "certificates", []string{"client-cert-", "cert-serving-", "apiserver-auth-failures", "apiserver-tls-handshake-errors"}},
 	{3, "leases", []string{"lease-", "le-", "apiserver-identity-lease-stale"}},
 	{3, "clients' requests", []string{"kcm-client-errors"}},

@@ -174,7 +174,7 @@ func listAllowances(a *app, out []allowance) {
 		case *x.Allowed:
 			fmt.Fprintf(a.Stdout, "yes      %s\n", x.Right)
 		default:
-			fmt.Fprintf(a.Stdout, "NO       %s: without it not seen by %s\n", x.Right, checks.List(x.Needed, 3))
+			fmt.Fprintf(a.Stdout, "NO       %s: asked for by %s\n", x.Right, checks.List(x.Needed, 3))
 		}
 	}
 }

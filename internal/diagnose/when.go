@@ -717,6 +717,26 @@ func sameHook(c, e checks.Finding, all View) Strength {
 	return sameTarget(c, e, all)
 }
 
+// refusedHook fires for a webhook whose certificate the API server refuses: one
+// that is only about to end explains nothing yet.
+func refusedHook(c, e checks.Finding, all View) Strength {
+	for _, name := range marked(c, "refused=") {
+		if e.Marked("webhook=" + name) {
+			return sameTarget(c, e, all)
+		}
+	}
+	return No
+}
+
+// refuses fires where the API server refuses the certificate that the cause is
+// about, or is itself refused.
+func refuses(c, _ checks.Finding, _ View) Strength {
+	if len(marked(c, "refused=")) > 0 {
+		return Direct
+	}
+	return No
+}
+
 // keepBack are the checks that tell for which Deployments pods are missing.
 var keepBack = ids{"replicaset-failedcreate", "scheduler-unschedulable-pods"}
 
