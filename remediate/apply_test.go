@@ -29,7 +29,6 @@ type fake struct {
 	lock  error
 	state State
 	log   bytes.Buffer
-	stop  context.CancelFunc // by SIGINT
 }
 
 func (f *fake) Do(ctx context.Context, a Action) (Outcome, error) {

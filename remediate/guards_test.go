@@ -22,7 +22,6 @@ func whole() *txtar.Archive {
 	add := func(name, body string) {
 		a.Files = append(a.Files, txtar.File{Name: name, Data: []byte(body + "\n")})
 	}
-	const size, inUse = 1 << 30, 300 << 20
 	for i := 1; i <= 3; i++ {
 		at := fmt.Sprintf("call etcd://10.0.0.1%d:2379", i)
 		add(at+"/kv/range?key=health", "elapsed: 5ms\n{}")

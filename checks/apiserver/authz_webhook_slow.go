@@ -75,11 +75,19 @@ func authzWebhookSlow(p *checks.Pass) {
 			worst = checks.Warning
 			words += fmt.Sprintf("; %s passed without its verdict", checks.Count(opened, "request"))
 		}
-		v := p.Judge(t, worst, "%s", words).
+		v := p.Judge(t, worst, "%s%s", words, also(rest)).
 			Saw(apiserver.Accesses, "p99", checks.Seconds(p99), checks.Seconds(authzSlow), authzSource).
 			Saw(apiserver.Accesses, "passed", fmt.Sprintf("%.0f", opened), "0", authzSource).Number("p99", p99)
 		if few && worst == checks.OK {
 			v.TooFew()
 		}
 	}
+}
+
+// also names the other webhooks that were asked.
+func also(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return "; also asked: " + checks.List(names, 3)
 }

@@ -49,7 +49,7 @@ func crdTerminatingStuck(p *checks.Pass) {
 	}
 	bad := 0
 	for _, x := range d.Bad {
-		if !(!x.Deleted.IsZero()) {
+		if x.Deleted.IsZero() {
 			continue
 		}
 		bad++

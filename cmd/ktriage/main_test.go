@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -25,6 +26,12 @@ func TestScripts(t *testing.T) {
 			e.Setenv("KUBECONFIG", "")
 			e.Values[etcdKey{}] = &members{}
 			return nil
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond != "too-busy" {
+				return false, fmt.Errorf("no condition %q", cond)
+			}
+			return tooBusy.Load(), nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits,

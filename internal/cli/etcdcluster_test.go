@@ -214,16 +214,6 @@ func (c *etcdCluster) followers() (out []*etcdProc) {
 	return out
 }
 
-func (c *etcdCluster) byName(name string) *etcdProc {
-	for _, m := range c.members {
-		if m.Name == name {
-			return m
-		}
-	}
-	c.t.Fatalf("no member %s", name)
-	return nil
-}
-
 // fragment leaves every member a database that is mostly free pages.
 func (c *etcdCluster) fragment(mib int) {
 	c.t.Helper()
