@@ -26,18 +26,13 @@ var APIServiceCert = &checks.Check{
 }
 
 func aPIServiceCert(p *checks.Pass) {
-	es, gap := checks.One(p, webhooks.Extensions)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
-		return
-	}
-	if len(es) == 0 {
-		p.Nothing(webhooks.All, "the API server serves every group itself")
+	es, ok := extensions(p)
+	if !ok {
 		return
 	}
 	backends, backendGap := checks.One(p, webhooks.Backends)
 	for _, e := range es {
-		t := collectors.Target{Component: collectors.Webhooks, Name: "apiservice/" + e.Name}
+		t := extension(e.Name)
 		left := e.Bundle.Until.Sub(p.Now())
 		chain, gap := checks.Of(p, webhooks.Shown, e.Service.Door())
 		fails := impact{checks.Warning, e.GroupVersion() + " is not served", nil}

@@ -28,18 +28,13 @@ var APIServiceFlapping = &checks.Check{
 }
 
 func aPIServiceFlapping(p *checks.Pass) {
-	es, gap := checks.One(p, webhooks.Extensions)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
-		return
-	}
-	if len(es) == 0 {
-		p.Nothing(webhooks.All, "the API server serves every group itself")
+	es, ok := extensions(p)
+	if !ok {
 		return
 	}
 	by, gap, elapsed := addTallies(p, apiserver.Unavailables)
 	for _, e := range es {
-		t := collectors.Target{Component: collectors.Webhooks, Name: "apiservice/" + e.Name}
+		t := extension(e.Name)
 		g := by[e.Name]
 		switch {
 		case e.Known && !e.Available:

@@ -37,17 +37,12 @@ const settles = 30 * time.Second
 var definite = []string{"ServiceNotFound", "ServicePortError"}
 
 func apiServiceUnavailable(p *checks.Pass) {
-	es, gap := checks.One(p, webhooks.Extensions)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
-		return
-	}
-	if len(es) == 0 {
-		p.Nothing(webhooks.All, "the API server serves every group itself")
+	es, ok := extensions(p)
+	if !ok {
 		return
 	}
 	for _, e := range es {
-		t := collectors.Target{Component: collectors.Webhooks, Name: "apiservice/" + e.Name}
+		t := extension(e.Name)
 		age := p.Now().Sub(e.Since)
 		var v *checks.Verdict
 		switch {

@@ -49,7 +49,7 @@ func conversionFailing(p *checks.Pass) {
 	answers, metricsGap := checks.All(p, apiserver.Conversions)
 	asked := slices.ContainsFunc(answers, func(a collectors.Answer[apiserver.ConversionTraffic]) bool { return a.Gap == nil })
 	for _, c := range cs.By {
-		t := collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + c.CRDs[0]}
+		t := definition(c.CRDs[0])
 		var trouble string
 		switch {
 		case c.Bundle.Broken != "":

@@ -30,13 +30,8 @@ var CRDCountHigh = &checks.Check{
 const crdsMany = 500
 
 func crdCountHigh(p *checks.Pass) {
-	d, gap := checks.One(p, webhooks.Defined)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
-		return
-	}
-	if d.All == 0 {
-		p.Nothing(webhooks.All, "there is no CustomResourceDefinition")
+	d, ok := definitions(p)
+	if !ok {
 		return
 	}
 	s, words := checks.OK, "%s, of the %d up to which discovery is known to be quick"

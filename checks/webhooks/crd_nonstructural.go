@@ -25,26 +25,21 @@ var CRDNonstructural = &checks.Check{
 }
 
 func crdNonstructural(p *checks.Pass) {
-	d, gap := checks.One(p, webhooks.Defined)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
-		return
-	}
-	if d.All == 0 {
-		p.Nothing(webhooks.All, "there is no CustomResourceDefinition")
+	d, ok := definitions(p)
+	if !ok {
 		return
 	}
 	bad := 0
 	for _, x := range d.Bad {
-		if !(x.Nonstructural != "") {
+		if x.Nonstructural == "" {
 			continue
 		}
 		bad++
-		t := collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + x.Name}
+		t := definition(x.Name)
 		p.Info(t, "its schema is not structural, so nothing is pruned or defaulted: %s", x.Nonstructural).
 			Saw(webhooks.Defined, "NonStructuralSchema", x.Nonstructural, "", "")
 	}
 	if bad == 0 {
-		p.OK(webhooks.All, "%s", checks.Count(d.All, "CustomResourceDefinition")+": all have a structural schema")
+		p.OK(webhooks.All, "%s: all have a structural schema", checks.Count(d.All, "CustomResourceDefinition"))
 	}
 }

@@ -30,23 +30,17 @@ var CRDNotEstablished = &checks.Check{
 const establishes = time.Minute
 
 func crdNotEstablished(p *checks.Pass) {
-	d, gap := checks.One(p, webhooks.Defined)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
+	d, ok := definitions(p)
+	if !ok {
 		return
 	}
-	if d.All == 0 {
-		p.Nothing(webhooks.All, "there is no CustomResourceDefinition")
-		return
-	}
-
 	bad := 0
 	for _, x := range d.Bad {
-		if !(x.Refused != "" && x.Deleted.IsZero()) {
+		if x.Refused == "" || !x.Deleted.IsZero() {
 			continue
 		}
 		bad++
-		t := collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + x.Name}
+		t := definition(x.Name)
 		age := p.Now().Sub(x.Since)
 		if x.Since.IsZero() || age < establishes {
 			p.Info(t, "it is not served yet: %s", x.Refused)
@@ -56,6 +50,6 @@ func crdNotEstablished(p *checks.Pass) {
 			Saw(webhooks.Defined, "condition", x.Refused, "Established", "")
 	}
 	if bad == 0 {
-		p.OK(webhooks.All, "%s", checks.Count(d.All, "CustomResourceDefinition")+": all are established")
+		p.OK(webhooks.All, "%s: all are established", checks.Count(d.All, "CustomResourceDefinition"))
 	}
 }

@@ -57,7 +57,7 @@ func crdOpenAPIChurn(p *checks.Pass) {
 		// Every API server counts each change.
 		if g := perInstance(by[n], len(instances)); g.Window >= churnLeast && g.Window/elapsed.Seconds() > churn {
 			bad++
-			p.Warn(collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + n}, "changed %.0f times in %s: each time every API server makes its OpenAPI document anew, and every client reads it again", g.Window, checks.Span(elapsed)).
+			p.Warn(definition(n), "changed %.0f times in %s: each time every API server makes its OpenAPI document anew, and every client reads it again", g.Window, checks.Span(elapsed)).
 				Saw(apiserver.Republished, n, fmt.Sprintf("%.0f", g.Window), fmt.Sprint(churnLeast), churnSource)
 		}
 	}

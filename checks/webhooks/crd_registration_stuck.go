@@ -52,7 +52,7 @@ func crdRegistrationStuck(p *checks.Pass) {
 			continue
 		}
 		bad++
-		t := collectors.Target{Component: collectors.Webhooks, Name: "apiservice/" + name}
+		t := extension(name)
 		words := "%s is established, and its group is not registered: its objects cannot be reached"
 		if there {
 			words = "%s is established, and its group is registered but not available: its objects cannot be reached"

@@ -27,22 +27,17 @@ var CRDStoredVersions = &checks.Check{
 }
 
 func crdStoredVersions(p *checks.Pass) {
-	d, gap := checks.One(p, webhooks.Defined)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
-		return
-	}
-	if d.All == 0 {
-		p.Nothing(webhooks.All, "there is no CustomResourceDefinition")
+	d, ok := definitions(p)
+	if !ok {
 		return
 	}
 	bad := 0
 	for _, x := range d.Bad {
-		if !(len(x.Lost)+len(x.Unserved) > 0 && x.Deleted.IsZero()) {
+		if len(x.Lost)+len(x.Unserved) == 0 || !x.Deleted.IsZero() {
 			continue
 		}
 		bad++
-		t := collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + x.Name}
+		t := definition(x.Name)
 		if len(x.Lost) > 0 {
 			p.Warn(t, "objects may be stored as %s, which it does not have any more: they cannot be read", checks.List(x.Lost, 3)).
 				Saw(webhooks.Defined, "storedVersions", strings.Join(x.Lost, ", "), "spec.versions", "Kubernetes documentation, versions of CustomResourceDefinitions")
@@ -52,6 +47,6 @@ func crdStoredVersions(p *checks.Pass) {
 			Saw(webhooks.Defined, "storedVersions", strings.Join(x.Unserved, ", "), "", "Kubernetes documentation, versions of CustomResourceDefinitions")
 	}
 	if bad == 0 {
-		p.OK(webhooks.All, "%s", checks.Count(d.All, "CustomResourceDefinition")+": no version is stored that is gone")
+		p.OK(webhooks.All, "%s: no version is stored that is gone", checks.Count(d.All, "CustomResourceDefinition"))
 	}
 }

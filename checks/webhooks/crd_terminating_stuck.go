@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"cmp"
 	_ "embed"
 	"time"
 
@@ -30,21 +31,9 @@ var CRDTerminatingStuck = &checks.Check{
 // goesAway is how long the deletion may take.
 const goesAway = 5 * time.Minute
 
-func either(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
 func crdTerminatingStuck(p *checks.Pass) {
-	d, gap := checks.One(p, webhooks.Defined)
-	if gap != nil {
-		p.Unknown(webhooks.All, gap)
-		return
-	}
-	if d.All == 0 {
-		p.Nothing(webhooks.All, "there is no CustomResourceDefinition")
+	d, ok := definitions(p)
+	if !ok {
 		return
 	}
 	bad := 0
@@ -53,16 +42,16 @@ func crdTerminatingStuck(p *checks.Pass) {
 			continue
 		}
 		bad++
-		t := collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + x.Name}
+		t := definition(x.Name)
 		age := p.Now().Sub(x.Deleted)
 		if age < goesAway {
 			p.Info(t, "it is being deleted, for %s", checks.Span(age))
 			continue
 		}
-		p.Warn(t, "its deletion has not ended for %s: %s", checks.Span(age), either(x.Waits, "its finalizers are not taken off")).
+		p.Warn(t, "its deletion has not ended for %s: %s", checks.Span(age), cmp.Or(x.Waits, "its finalizers are not taken off")).
 			Saw(webhooks.Defined, "Terminating", x.Waits, checks.Span(goesAway), "experience; no public source")
 	}
 	if bad == 0 {
-		p.OK(webhooks.All, "%s", checks.Count(d.All, "CustomResourceDefinition")+": none is being deleted")
+		p.OK(webhooks.All, "%s: none is being deleted", checks.Count(d.All, "CustomResourceDefinition"))
 	}
 }

@@ -54,3 +54,41 @@ func each(p *checks.Pass) iter.Seq[configuration] {
 
 // configNeeds are the facts that each reads.
 var configNeeds = []collectors.Any{webhooks.Configured, webhooks.Reach}
+
+// definitions are the CustomResourceDefinitions. Where there is no verdict on
+// any, it says so, and returns false.
+func definitions(p *checks.Pass) (webhooks.Definitions, bool) {
+	d, gap := checks.One(p, webhooks.Defined)
+	switch {
+	case gap != nil:
+		p.Unknown(webhooks.All, gap)
+	case d.All == 0:
+		p.Nothing(webhooks.All, "there is no CustomResourceDefinition")
+	default:
+		return d, true
+	}
+	return d, false
+}
+
+// extensions are the groups that other API servers serve, likewise.
+func extensions(p *checks.Pass) ([]webhooks.Extension, bool) {
+	es, gap := checks.One(p, webhooks.Extensions)
+	switch {
+	case gap != nil:
+		p.Unknown(webhooks.All, gap)
+	case len(es) == 0:
+		p.Nothing(webhooks.All, "the API server serves every group itself")
+	default:
+		return es, true
+	}
+	return nil, false
+}
+
+// definition and extension are the targets of what is called so.
+func definition(name string) collectors.Target {
+	return collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + name}
+}
+
+func extension(name string) collectors.Target {
+	return collectors.Target{Component: collectors.Webhooks, Name: "apiservice/" + name}
+}

@@ -105,7 +105,7 @@ func converters(p *checks.Pass, backends map[string]webhooks.Backend, backendGap
 		return
 	}
 	for _, c := range cs.By {
-		t := collectors.Target{Component: collectors.Webhooks, Name: "customresourcedefinition/" + c.CRDs[0]}
+		t := definition(c.CRDs[0])
 		if c.Service.Name == "" {
 			p.Nothing(t, "is converted by URL at %s, which is not asked", c.Host)
 			continue
