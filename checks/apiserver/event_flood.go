@@ -37,38 +37,19 @@ const (
 
 func eventFlood(p *checks.Pass) {
 	t := collectors.Target{Component: collectors.APIServer}
-	answers, gap := checks.All(p, apiserver.Requests)
-	var events, writes float64
-	watched, broken := 0, ""
-	for _, a := range answers {
-		switch {
-		case a.Gap != nil:
-			gap = a.Gap
-			continue
-		case a.Value.Elapsed == 0:
-			broken = a.Value.Broken
-			continue
-		}
-		watched++
-		// Each instance counts what was written through it.
-		write := func(r apiserver.Row) bool { return r.Write() && !r.LongRunning() }
-		writes += a.Value.Rate(write)
-		events += a.Value.Rate(func(r apiserver.Row) bool { return write(r) && r.Resource == "events" })
+	known, note := watched(p, t)
+	if len(known) == 0 {
+		return
 	}
-	switch {
-	case watched == 0 && broken != "":
-		p.Nothing(t, "a rate needs two looks that can be compared: %s", broken)
-		return
-	case watched == 0:
-		p.Unknown(t, gap)
-		return
-	case writes == 0:
+	var events, writes float64
+	for _, traffic := range known {
+		write := func(r apiserver.Row) bool { return r.Write() && !r.LongRunning() }
+		writes += traffic.Rate(write)
+		events += traffic.Rate(func(r apiserver.Row) bool { return write(r) && r.Resource == "events" })
+	}
+	if writes == 0 {
 		p.Nothing(t, "no write request in the window")
 		return
-	}
-	note := ""
-	if watched < len(answers) {
-		note = fmt.Sprintf(", at %d of %d instances", watched, len(answers))
 	}
 	status := checks.OK
 	if events > eventRate || events >= eventRateForShare && events/writes > eventShare {

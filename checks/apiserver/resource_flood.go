@@ -60,28 +60,20 @@ type flow struct {
 
 func resourceFlood(p *checks.Pass) {
 	t := collectors.Target{Component: collectors.APIServer}
-	answers, gap := checks.All(p, apiserver.Requests)
+	known, note := watched(p, t)
+	if len(known) == 0 {
+		return
+	}
 	flows := map[string]*flow{}
 	var writes, elapsed float64
-	watched, broken := 0, ""
-	for _, a := range answers {
-		switch {
-		case a.Gap != nil:
-			gap = a.Gap
-			continue
-		case a.Value.Elapsed == 0:
-			broken = a.Value.Broken
-			continue
-		}
-		watched++
-		elapsed = max(elapsed, a.Value.Elapsed.Seconds())
-		// Each instance counts what was written through it. What it refused is
-		// no write.
-		for _, r := range a.Value.Rows {
+	for _, traffic := range known {
+		elapsed = max(elapsed, traffic.Elapsed.Seconds())
+		// What was refused is no write.
+		for _, r := range traffic.Rows {
 			if !r.Write() || r.LongRunning() || len(r.Code) != 3 || r.Code[0] != '2' {
 				continue
 			}
-			rate := r.Window / a.Value.Elapsed.Seconds()
+			rate := r.Window / traffic.Elapsed.Seconds()
 			writes += rate
 			if !floods(r.Operation) {
 				continue
@@ -105,20 +97,9 @@ func resourceFlood(p *checks.Pass) {
 			}
 		}
 	}
-	switch {
-	case watched == 0 && broken != "":
-		p.Nothing(t, "a rate needs two looks that can be compared: %s", broken)
-		return
-	case watched == 0:
-		p.Unknown(t, gap)
-		return
-	case writes == 0:
+	if writes == 0 {
 		p.Nothing(t, "no write request in the window")
 		return
-	}
-	note := ""
-	if watched < len(answers) {
-		note = fmt.Sprintf(", at %d of %d instances", watched, len(answers))
 	}
 	var top flow
 	for _, f := range flows {
