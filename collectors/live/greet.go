@@ -63,49 +63,15 @@ func (s *Source) greet(ctx context.Context, a attempt, u *url.URL) (*collectors.
 	return s.handshakeOnly(ctx, a, a.way, "tls "+addr, addr, conf, dial)
 }
 
-// greetPod does so at a port of a pod: directly on its node, else by port-forward.
+// greetPod does so at a port of a pod.
 func (s *Source) greetPod(ctx context.Context, a attempt, u *url.URL, conf *tls.Config) (*collectors.Reply, *collectors.Gap) {
-	p, err := parsePod(u)
-	if err != nil {
-		return nil, collectors.Gapf(collectors.Bug, "%v", err)
-	}
-	var direct *collectors.Gap
-	if p.node != "" && p.node == s.config.NodeName {
-		addr := net.JoinHostPort("127.0.0.1", p.port)
-		reply, gap := s.handshakeOnly(ctx, a, a.way+" at "+addr, "tls "+addr, addr, conf, s.dial)
-		if gap == nil || gap.Reason != collectors.Unreachable {
-			return reply, gap
+	return s.throughPod(ctx, a, u, func(a attempt, p podPort, _ *kube, who, addr string, dial dialFunc) (*collectors.Reply, *collectors.Gap) {
+		server := "pod " + p.pod() + ":" + p.port
+		if addr != "" {
+			server = "tls " + addr
 		}
-		direct = gap
-	}
-	k, gap := s.kube()
-	if gap != nil {
-		return nil, joinGaps(direct, &collectors.Gap{Reason: gap.Reason, Detail: a.way + ": " + gap.Detail, Remedy: gap.Remedy})
-	}
-	who := a.way + " by port-forward"
-	if f, dead := s.breaker.refuses(k.breakerKey(), itStore); dead {
-		f.reason = collectors.NoPath
-		return nil, joinGaps(direct, f.gap(fmt.Sprintf("%s: the API server at %s", who, k.addr)))
-	}
-	turn := func() (func(), error) { return s.turnToForward(ctx, k, a.Request) }
-	if err := s.openTunnel(ctx, k, p, a.within, turn); err != nil {
-		return nil, joinGaps(direct, s.whyNoPath(ctx, err, a.within).gap(who))
-	}
-	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
-		c, err := s.forward(ctx, k, p)
-		if err != nil && ctx.Err() == nil {
-			err = &forwardError{s.whyNoPath(ctx, err, s.config.RequestTimeout)}
-		}
-		return c, err
-	}
-	reply, gap := s.handshakeOnly(ctx, a, who, "pod "+p.pod()+":"+p.port, "", conf, dial)
-	if gap != nil {
-		if gap.Reason == collectors.Unreachable && !strings.Contains(gap.Detail, kubeletReports) {
-			gap.Reason = collectors.NoPath
-		}
-		return nil, joinGaps(direct, gap)
-	}
-	return reply, nil
+		return s.handshakeOnly(ctx, a, who, server, addr, conf, dial)
+	})
 }
 
 // handshakeOnly dials and agrees on TLS. What the server showed counts, even if

@@ -47,9 +47,23 @@ func (p podPort) url(host string) string {
 	return scheme + "://" + net.JoinHostPort(host, p.port) + p.path
 }
 
-// askPod answers pod+http and pod+https: directly if the pod is on this node,
-// else, or if that finds no connection, by port-forward.
+// askPod answers pod+http and pod+https.
 func (s *Source) askPod(ctx context.Context, a attempt, u *url.URL) (*collectors.Reply, *collectors.Gap) {
+	return s.throughPod(ctx, a, u, func(a attempt, p podPort, k *kube, who, addr string, dial dialFunc) (*collectors.Reply, *collectors.Gap) {
+		server := "pod " + p.pod() + ":" + p.port
+		if addr != "" {
+			server = "direct " + addr
+		}
+		return s.askPort(ctx, a, who, server, p, k, dial)
+	})
+}
+
+// throughPod lets ask talk to a pod's port: directly, at addr, if the pod is on
+// this node; else, or if that finds no connection, by port-forward, for which
+// addr is empty. Without a Kubernetes API, asking directly, k is nil.
+func (s *Source) throughPod(ctx context.Context, a attempt, u *url.URL,
+	ask func(a attempt, p podPort, k *kube, who, addr string, dial dialFunc) (*collectors.Reply, *collectors.Gap),
+) (*collectors.Reply, *collectors.Gap) {
 	p, err := parsePod(u)
 	if err != nil {
 		return nil, collectors.Gapf(collectors.Bug, "%v", err)
@@ -58,7 +72,7 @@ func (s *Source) askPod(ctx context.Context, a attempt, u *url.URL) (*collectors
 	var direct *collectors.Gap
 	if p.node != "" && p.node == s.config.NodeName {
 		addr := net.JoinHostPort("127.0.0.1", p.port)
-		reply, gap := s.askPort(ctx, a, a.way+" at "+addr, "direct "+addr, p, k, s.dial)
+		reply, gap := ask(a, p, k, a.way+" at "+addr, addr, s.dial)
 		if gap == nil || gap.Reason != collectors.Unreachable {
 			return reply, gap
 		}
@@ -85,7 +99,7 @@ func (s *Source) askPod(ctx context.Context, a attempt, u *url.URL) (*collectors
 		}
 		return c, err
 	}
-	reply, gap := s.askPort(ctx, a, who, "pod "+p.pod()+":"+p.port, p, k, dial)
+	reply, gap := ask(a, p, k, who, "", dial)
 	if gap != nil {
 		if gap.Reason == collectors.Unreachable && !strings.Contains(gap.Detail, kubeletReports) {
 			// Only the kubelet can tell that nobody listens at the pod's port.
