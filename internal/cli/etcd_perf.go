@@ -12,7 +12,6 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
-	"github.com/ktriage/ktriage/collectors/capture"
 	"github.com/ktriage/ktriage/collectors/etcd"
 	"github.com/ktriage/ktriage/collectors/live"
 	"github.com/ktriage/ktriage/internal/etcdview"
@@ -86,11 +85,9 @@ could not be judged or the load was refused, 64 wrong usage.`,
 			defer o.close()
 			ctx, cancel := deadline(cmd.Context(), &f)
 			defer cancel()
-			keep, rec := func() error { return nil }, (*capture.Recorder)(nil)
-			if record != "" {
-				if rec, keep, err = a.keeping(o, &f, record); err != nil {
-					return err
-				}
+			rec, keep, err := a.keeping(o, &f, record)
+			if err != nil {
+				return err
 			}
 			doc := etcdview.NewPerf(a.look(ctx, o, &f, rec, etcdview.PerfFacts(series)...), o.name, series, false)
 			if err := keep(); err != nil {

@@ -72,11 +72,9 @@ Exit codes: 0, 3 not all could be read, 64 wrong usage.`,
 			defer o.close()
 			ctx, cancel := deadline(cmd.Context(), &f)
 			defer cancel()
-			keep, rec := func() error { return nil }, (*capture.Recorder)(nil)
-			if record != "" {
-				if rec, keep, err = a.keeping(o, &f, record); err != nil {
-					return err
-				}
+			rec, keep, err := a.keeping(o, &f, record)
+			if err != nil {
+				return err
 			}
 			doc := a.top(ctx, o, &f, rec, opts, fromMetrics)
 			if err := keep(); err != nil {

@@ -11,8 +11,12 @@ import (
 	"github.com/ktriage/ktriage/collectors/capture"
 )
 
-// keeping starts a recording of a run. The file appears when keep is called.
+// keeping starts a recording of a run, if a file is named; else rec is nil, and
+// keep does nothing. The file appears when keep is called.
 func (a *app) keeping(o *origin, f *sourceFlags, file string) (rec *capture.Recorder, keep func() error, err error) {
+	if file == "" {
+		return nil, func() error { return nil }, nil
+	}
 	rec, finish, abandon, err := recordTo(file)
 	if err != nil {
 		return nil, nil, fmt.Errorf("write recording: %w", err)
