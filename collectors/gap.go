@@ -43,6 +43,10 @@ func (g *Gap) Error() string {
 	return fmt.Sprintf("%s: %s", g.Reason, g.Detail)
 }
 
+// NoTurn is the detail of what was canceled though nobody stopped the run: those
+// that were asked before it answered too slowly.
+const NoTurn = "the window was over before it was its turn: what was asked before it took too long"
+
 // Gapf makes a Gap.
 func Gapf(r Reason, format string, a ...any) *Gap {
 	return &Gap{Reason: r, Detail: fmt.Sprintf(format, a...)}

@@ -164,5 +164,5 @@ func noTurn(run context.Context) failure {
 	if run.Err() != nil {
 		return stopped(run, stageStart)
 	}
-	return failure{reason: collectors.Canceled, words: "the window was over before it was its turn: what was asked before it took too long", how: ourselves}
+	return failure{reason: collectors.Canceled, words: collectors.NoTurn, how: ourselves}
 }

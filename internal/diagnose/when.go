@@ -392,7 +392,8 @@ func throughAPI(c, e checks.Finding, _ View) Strength {
 // tooSlow fires for gaps of requests that went through the API server and got
 // no answer in time.
 func tooSlow(_, e checks.Finding, _ View) Strength {
-	slow := e.Gap.Reason == collectors.Timeout || e.Gap.Reason == collectors.NoPath || e.Gap.Reason == collectors.ServerError
+	slow := e.Gap.Reason == collectors.Timeout || e.Gap.Reason == collectors.NoPath || e.Gap.Reason == collectors.ServerError ||
+		e.Gap.Reason == collectors.Canceled && strings.HasSuffix(e.Gap.Detail, collectors.NoTurn)
 	if slow && !strings.Contains(e.Gap.Detail, "etcd://") {
 		return CoOccurrence
 	}
