@@ -18,6 +18,7 @@ var All = []*checks.Check{
 	FlagDrift,
 	EndpointsMismatch,
 	VersionSkew,
+	VersionKnownBad,
 	ExternalEndpoint,
 	OpenControlPlane,
 	BackupUnseen,
