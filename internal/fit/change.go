@@ -1,0 +1,95 @@
+package fit
+
+// A ChangeKind is a way to make a pod fit.
+type ChangeKind string
+
+const (
+	LowerRequest   ChangeKind = "lower-request"
+	AddLabel       ChangeKind = "add-node-label"
+	Tolerate       ChangeKind = "tolerate-taint"
+	RemoveTaint    ChangeKind = "remove-taint"
+	Uncordon       ChangeKind = "uncordon"
+	FreePort       ChangeKind = "free-host-port"
+	CreateClaim    ChangeKind = "create-claim"
+	CreateClass    ChangeKind = "create-class"
+	CreateVolume   ChangeKind = "create-volume"
+	DropSelector   ChangeKind = "drop-node-selector"
+	RelaxAffinity  ChangeKind = "relax-affinity"
+	RelaxSpread    ChangeKind = "relax-spread"
+	EvictPods      ChangeKind = "evict-pods"
+	FreeVolume     ChangeKind = "free-volume"
+	AddNode        ChangeKind = "add-node"
+	RemoveGates    ChangeKind = "remove-gates"
+	AllocateDevice ChangeKind = "add-device"
+)
+
+// Harm tells what a change does besides helping the pod.
+type Harm string
+
+const (
+	// NoHarm: nobody else notices.
+	NoHarm Harm = "none"
+	// PodOnly: the pod itself gets less or asks less.
+	PodOnly Harm = "pod"
+	// Others: other pods may be placed otherwise from now on.
+	Others Harm = "others"
+	// Disrupts: running pods are stopped.
+	Disrupts Harm = "disrupts"
+)
+
+// A Change is one way, of one or more edits, to make a pod fit. It has been proved
+// on a changed copy of the cluster.
+type Change struct {
+	// Edits are what to do; more than one where no single edit does.
+	Edits []Edit `json:"edits"`
+	// Summary says it in one line.
+	Summary string `json:"summary"`
+	Harm    Harm   `json:"harm"`
+	// Node is a node on which the pod then fits.
+	Node string `json:"node,omitempty"`
+	// Nodes counts on how many nodes the pod then fits.
+	Nodes int `json:"nodes"`
+	// Waits tells of what has to follow before the pod runs: a claim being bound.
+	Waits string `json:"waits,omitempty"`
+}
+
+// An Edit is one thing to do to one object. Which of the fields are set depends
+// on its kind.
+type Edit struct {
+	Kind ChangeKind `json:"kind"`
+	// Object is what is changed, created or stopped.
+	Object Ref `json:"object"`
+	// Resource, From and To are of lowered requests: the pod's whole request, in
+	// thousandths of a core, bytes or pieces.
+	Resource string `json:"resource,omitempty"`
+	From     int64  `json:"from,omitempty"`
+	To       int64  `json:"to,omitempty"`
+	// Container is the container whose request is to be lowered, empty where it is
+	// the pod's own.
+	Container string `json:"container,omitempty"`
+	// Labels are to be set.
+	Labels map[string]string `json:"labels,omitempty"`
+	Taint  *Taint            `json:"taint,omitempty"`
+	// Pods are to be moved or stopped; Breaks are the disruption budgets against it.
+	Pods   []Ref `json:"pods,omitempty"`
+	Breaks []Ref `json:"breaks,omitempty"`
+	// Self: the scheduler does it by itself, by preemption.
+	Self bool `json:"self,omitempty"`
+	// Of and Index name the term or constraint to relax, MaxSkew what to relax it to.
+	Of      string `json:"of,omitempty"`
+	Index   int    `json:"index,omitempty"`
+	MaxSkew int32  `json:"maxSkew,omitempty"`
+	// Shape is of a node to add.
+	Shape *Shape `json:"shape,omitempty"`
+	// Volume is of a claim, class or volume to create.
+	Volume *VolumeRef `json:"volume,omitempty"`
+}
+
+// A Shape is what a node must have.
+type Shape struct {
+	// Allocatable is the least it must have, in thousandths of a core, bytes or pieces.
+	Allocatable map[string]int64  `json:"allocatable,omitempty"`
+	Labels      map[string]string `json:"labels,omitempty"`
+	// Like names the node whose labels were taken.
+	Like string `json:"like,omitempty"`
+}
