@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/metrics"
 )
 
@@ -22,6 +23,10 @@ var ServicePools = windowFact("apiserver.service-pools", "how many cluster IPs a
 	func(w metrics.Window) (Pools, error) {
 		const ips, ports = "kube_apiserver_clusterip_allocator_", "kube_apiserver_nodeport_allocator_"
 		if !w.Has(ips + "available_ips") {
+			if minor(w) >= 24 {
+				// It is counted by whoever gives an address out or takes one back.
+				return nil, collectors.Gapf(collectors.OutOfScope, "it counts what is left when it gives a Service an address, and has given none since it started")
+			}
 			return nil, absent(w, 24, ips+"available_ips")
 		}
 		out := Pools{}
