@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -233,7 +234,30 @@ func (j *factJob[T]) read(s *Snapshot, i int) (v T, err error) {
 	if f.Fold != nil {
 		return j.folds[i].Done(p.answers)
 	}
-	return f.Read(p.answers)
+	v, err = f.Read(p.answers)
+	if g := AsGap(err, Malformed); g != nil && (g.Reason == Absent || g.Reason == OutOfScope) {
+		if lost := p.unheld(); lost != nil {
+			return v, Gapf(NotAsked, "the recording does not hold %s", strings.Join(lost, " or ")).
+				With("make a recording with this version of ktriage")
+		}
+	}
+	return v, err
+}
+
+// unheld lists the families that the task wants and a recording was cut of.
+func (p *task) unheld() []string {
+	var out []string
+	for i, a := range p.answers {
+		if a.Families == nil {
+			continue
+		}
+		for _, w := range p.requests[i].Want {
+			if !slices.Contains(a.Families, w.Name) && !slices.Contains(out, w.Name) {
+				out = append(out, w.Name)
+			}
+		}
+	}
+	return out
 }
 
 // Single is the Targets of a fact about the cluster as a whole, or about one

@@ -87,6 +87,10 @@ type Reply struct {
 	Media   string        // content type
 	Cert    *Cert         // that the server showed; nil without TLS, or where it is not known
 	Body    io.ReadCloser
+
+	// Families are those that a recorded Scrape was cut to: what is not among
+	// them may have been served. Nil if the body is whole, or if that is not known.
+	Families []string
 }
 
 // A Cert is what a server's certificate says of itself.

@@ -134,6 +134,38 @@ func TestAReplayAnswersAsTheRunDid(t *testing.T) {
 	}
 }
 
+// A recording is cut to what was wanted when it was made. What a later ktriage
+// wants besides may have been served: "absent" would be a guess.
+func TestWhatWasNotRecordedIsNotAbsent(t *testing.T) {
+	_, archive := record(t, capture.NewScript(start, 10*time.Second, txtar.Parse([]byte(script))))
+	rec, err := capture.Open(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(name string) *collectors.Gap {
+		f := collectors.WindowFact("f", "", nil, collectors.Single(self),
+			func(*collectors.Snapshot, collectors.Target) []collectors.Request {
+				return collectors.Scrapes("kube:/metrics", nil, metrics.Select{Name: name})
+			},
+			func(w metrics.Window) (bool, error) {
+				if !w.Last.Has(name) {
+					return false, collectors.AbsentMetric(name)
+				}
+				return true, nil
+			})
+		c := collectors.Collect(context.Background(), rec, start, 10*time.Second, collectors.Options{}, f)
+		_, gap := f.One(c.Snapshot)
+		return gap
+	}
+	if gap := ask("requests"); gap != nil {
+		t.Errorf("what the recording holds: %v", gap)
+	}
+	gap := ask("unwanted")
+	if gap == nil || gap.Reason != collectors.NotAsked || gap.Detail != "the recording does not hold unwanted" {
+		t.Errorf("what it was cut of: %v", gap)
+	}
+}
+
 func TestNothingConfidentialIsRecorded(t *testing.T) {
 	_, archive := record(t, capture.NewScript(start, 10*time.Second, txtar.Parse([]byte(script))))
 	gz, err := gzip.NewReader(bytes.NewReader(archive))

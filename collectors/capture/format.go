@@ -41,6 +41,10 @@ type header struct {
 	Media     string           `json:"media,omitempty"`
 	Cert      *collectors.Cert `json:"cert,omitempty"`
 	Gap       *collectors.Gap  `json:"gap,omitempty"`
+
+	// Families are those that were wanted of a Scrape. Recordings of before
+	// this was kept do not say.
+	Families []string `json:"families,omitempty"`
 }
 
 func (h header) key() string {

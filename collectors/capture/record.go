@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,6 +40,7 @@ func (r *Recorder) Record(req collectors.Request, page int, reply *collectors.Re
 		if reply.Date.IsZero() {
 			h.Date = time.Time{}
 		}
+		h.Families = held(req, reply)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -48,6 +50,19 @@ func (r *Recorder) Record(req collectors.Request, page int, reply *collectors.Re
 	if reply != nil {
 		r.write(name+".body", body)
 	}
+}
+
+// held lists the families that the body of a Scrape was cut to, here or when a
+// recording that is now played back was made.
+func held(req collectors.Request, reply *collectors.Reply) []string {
+	var out []string
+	for _, w := range req.Want {
+		if reply.Families == nil || slices.Contains(reply.Families, w.Name) {
+			out = append(out, w.Name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // Close writes the description of the run and ends the archive. It returns

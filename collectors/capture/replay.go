@@ -157,7 +157,7 @@ func (rec *Recording) Fetch(ctx context.Context, q collectors.Request) (*collect
 	}
 	return &collectors.Reply{
 		At: r.At, Date: r.Date, Elapsed: time.Duration(r.ElapsedNS), Status: r.Status, From: r.From, Media: r.Media, Cert: r.Cert,
-		Body: io.NopCloser(bytes.NewReader(r.body)),
+		Families: r.Families, Body: io.NopCloser(bytes.NewReader(r.body)),
 	}, nil
 }
 
