@@ -2,6 +2,9 @@ package apiserver
 
 import (
 	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -47,6 +50,7 @@ func storageSizeHigh(p *checks.Pass) {
 	// All instances ask the same etcd; the largest of what they say counts.
 	var size int64
 	var store string
+	others := map[string]int64{}
 	asked := false
 	for _, a := range answers {
 		if a.Gap != nil {
@@ -54,8 +58,11 @@ func storageSizeHigh(p *checks.Pass) {
 			continue
 		}
 		asked = true
-		if name, n := a.Value.Largest(); n > size {
+		if name, n := a.Value.Main(); n > size {
 			store, size = name, n
+		}
+		for _, name := range a.Value.Others() {
+			others[name] = max(others[name], a.Value.Bytes[name])
 		}
 	}
 	switch {
@@ -67,15 +74,29 @@ func storageSizeHigh(p *checks.Pass) {
 		return
 	}
 	quota, from := limitOf(p)
+	also := besides(others)
 	if quota <= 0 {
-		p.OK(t, "the database has %s; its limit is not known here", checks.Bytes(size)).Saw(apiserver.StorageSize, store, checks.Bytes(size), "", from)
+		p.OK(t, "the database has %s; its limit is not known here%s", checks.Bytes(size), also).Saw(apiserver.StorageSize, store, checks.Bytes(size), "", from)
 		return
 	}
 	used := float64(size) / float64(quota)
 	status, limit := checks.Level(used, sizeWarn, sizeCritical)
-	p.Judge(t, status, "the database fills %s of %s, %s", percent(used), checks.Bytes(quota), from).
+	p.Judge(t, status, "the database fills %s of %s, %s%s", percent(used), checks.Bytes(quota), from, also).
 		Saw(apiserver.StorageSize, store, checks.Percent(used), checks.Percent(limit), sizeSource).
 		Number("used", used).Number("size", float64(size))
+}
+
+// besides tells of stores that have an etcd of their own. It is not among the
+// members that ktriage looks at, so that the limit of theirs does not hold for it.
+func besides(stores map[string]int64) string {
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(stores)) {
+		out = append(out, fmt.Sprintf("%s has %s", name, checks.Bytes(stores[name])))
+	}
+	if len(out) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; beside it %s in an etcd of its own, whose limit is not known here", checks.List(out, 3))
 }
 
 // limitOf is the smallest quota that is known of the database, and where it is

@@ -38,12 +38,16 @@ func leaseStale(p *checks.Pass) {
 		return
 	}
 	late := h.Older(limit)
+	var left string
+	if h.Left > 0 {
+		left = fmt.Sprintf("; %s left behind by nodes that are gone", checks.Count(h.Left, "lease"))
+	}
 	switch {
 	case len(late) == 0 && len(h.Late) > 0:
-		p.OK(nodes.All, "the oldest of %s was renewed %s ago", checks.Count(h.All, "lease"), checks.Span(h.Late[0].Age)).
+		p.OK(nodes.All, "the oldest of %s was renewed %s ago%s", checks.Count(h.All, "lease"), checks.Span(h.Late[0].Age), left).
 			Saw(nodes.Leases, h.Late[0].Node, checks.Span(h.Late[0].Age), checks.Span(limit), graceSource)
 	case len(late) == 0:
-		p.OK(nodes.All, "all of %s were renewed within 20s", checks.Count(h.All, "lease")).
+		p.OK(nodes.All, "of %s none was renewed longer than 20s ago%s", checks.Count(h.All, "lease"), left).
 			Saw(nodes.Leases, "older than 20s", "0", checks.Span(limit), graceSource)
 	case len(late) > each:
 		var some []string

@@ -46,7 +46,7 @@ func notReady(p *checks.Pass) {
 	}
 	at := now(p)
 	excused := func(n nodes.Node) bool {
-		return n.Cordoned || at.Sub(n.Created) < joins || !n.Silent && at.Sub(n.Since) < settles
+		return n.Cordoned || n.Virtual || at.Sub(n.Created) < joins || !n.Silent && at.Sub(n.Since) < settles
 	}
 	bad := slices.DeleteFunc(slices.Clone(h.NotReady), excused)
 	if len(bad) == 0 {
@@ -100,5 +100,5 @@ func others(ns []nodes.Node) string {
 	if len(ns) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s only just not, new, or out of service", checks.List(names(ns), 3))
+	return fmt.Sprintf("; %s only just not, new, virtual, or out of service", checks.List(names(ns), 3))
 }

@@ -1,6 +1,7 @@
 package apiserver
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -97,6 +98,25 @@ func (s Size) Largest() (name string, bytes int64) {
 		}
 	}
 	return name, bytes
+}
+
+// Main is the store that has all resources but those with one of their own,
+// which are told apart from 1.28 on. Source: the API server numbers its stores
+// and begins with the one of --etcd-servers.
+func (s Size) Main() (name string, bytes int64) {
+	if b, ok := s.Bytes["etcd-0"]; ok {
+		return "etcd-0", b
+	}
+	return s.Largest()
+}
+
+// Others are the stores beside the main one, of --etcd-servers-overrides, by
+// name. Each is an etcd cluster of its own, with a quota of its own.
+func (s Size) Others() []string {
+	if _, ok := s.Bytes["etcd-0"]; !ok {
+		return nil // endpoints, which may be members of one cluster
+	}
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(s.Bytes)), func(n string) bool { return n == "etcd-0" })
 }
 
 // StorageSize is the size of the database as each instance knows it.

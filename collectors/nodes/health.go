@@ -19,6 +19,7 @@ type Node struct {
 	Created      time.Time
 	Silent       bool // its kubelet has not been heard of: Ready is Unknown
 	Cordoned     bool // somebody has taken it out of service
+	Virtual      bool // it is no machine: another service runs its pods
 	ControlPlane bool
 	Condition    string // "Ready", "DiskPressure"
 	Message      string
@@ -104,6 +105,9 @@ func (h *Health) add(o *corev1.Node) {
 	if known || len(h.Zones) < maxDistinct {
 		h.Zones[strings.Clone(zone)] = z
 	}
+	if virtualKubelet(o) {
+		return // it says the version of something else
+	}
 	v := o.Status.NodeInfo.KubeletVersion
 	k, known := h.Kubelets[v]
 	if k.Nodes++; k.Example == "" {
@@ -122,8 +126,16 @@ func newNode(o *corev1.Node, c corev1.NodeCondition) Node {
 	return Node{
 		Name: strings.Clone(o.Name), Since: c.LastTransitionTime.Time, Created: o.CreationTimestamp.Time,
 		Silent: c.Status == corev1.ConditionUnknown, Cordoned: o.Spec.Unschedulable, ControlPlane: cp || master,
+		Virtual:   virtualKubelet(o) || o.Labels["eks.amazonaws.com/compute-type"] == "fargate",
 		Condition: string(c.Type), Message: collectors.OneLine(c.Message, maxMessage),
 	}
+}
+
+// virtualKubelet reports whether the node is one of virtual-kubelet's, by the
+// label and the taint that it gives them.
+func virtualKubelet(o *corev1.Node) bool {
+	return o.Labels["type"] == "virtual-kubelet" ||
+		slices.ContainsFunc(o.Spec.Taints, func(t corev1.Taint) bool { return t.Key == "virtual-kubelet.io/provider" })
 }
 
 // keep adds a node to those that are kept, the longest in trouble first.

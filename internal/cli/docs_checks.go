@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ktriage/ktriage/checks"
@@ -15,7 +16,7 @@ import (
 func checksIndex(pages map[string]string) []byte {
 	var b bytes.Buffer
 	b.WriteString(generatedNote + "# Checks\n\nEach demands a healthy state, and has a page: `ktriage explain CHECK`. At the end stands [what is\n" +
-		"covered](#coverage) of the catalogue of rules that the checks come from.\n")
+		"covered](#coverage) of the catalogue of rules that the checks come from, and [which false alarms](#false-alarms) are kept out.\n")
 	link := func(id checks.ID) string { return fmt.Sprintf("[%s](%s)", id, pages[string(id)]) }
 	for _, component := range collectors.Components {
 		first := true
@@ -30,8 +31,31 @@ func checksIndex(pages map[string]string) []byte {
 			fmt.Fprintf(&b, "| %s | %s | %s |\n", link(c.ID), cell(c.Title), facts(c))
 		}
 	}
+	traps(&b, suite.Traps())
 	coverage(&b, suite.Catalogue(), link)
 	return b.Bytes()
+}
+
+// traps lists the false alarms that are known, and what keeps each out.
+func traps(b *bytes.Buffer, all []suite.Trap) {
+	b.WriteString("\n## False alarms\n\nTrue observations from which a wrong verdict is easily made. Each is held by tests, which fail if it is.\n\n" +
+		"| what is seen | what ktriage does | held by |\n|---|---|---|\n")
+	for _, t := range all {
+		var held []string
+		for _, h := range t.Held {
+			switch {
+			case h.Test != "":
+				_, test, _ := strings.Cut(h.Test, " ")
+				held = append(held, "`"+test+"`")
+			default:
+				held = append(held, "`"+h.Case+"`")
+			}
+		}
+		for _, name := range t.Unread {
+			held = append(held, "no fact reads `"+name+"`")
+		}
+		fmt.Fprintf(b, "| %s | %s | %s |\n", cell(t.What), cell(t.How), strings.Join(slices.Compact(held), ", "))
+	}
 }
 
 func coverage(b *bytes.Buffer, sections []suite.Section, link func(checks.ID) string) {
