@@ -276,6 +276,24 @@ func Scrapes(url string, or []string, want ...metrics.Select) []Request {
 	}
 }
 
+// What a Window that has one look says of the other, before its gap.
+const (
+	firstFailed  = "the first look failed: "
+	secondFailed = "the second look failed: "
+)
+
+// FailedLook returns the gap because of which there was nothing to compare, if
+// g is of a fact or a verdict that says so in its detail.
+func (g *Gap) FailedLook() *Gap {
+	for _, before := range [...]string{firstFailed, secondFailed} {
+		if _, after, ok := strings.Cut(g.Detail, before); ok {
+			reason, detail, _ := strings.Cut(after, ": ")
+			return &Gap{Reason: Reason(reason), Detail: detail}
+		}
+	}
+	return nil
+}
+
 // ReadWindow makes the Window of the replies to Scrapes, in a fact that is
 // Partial. One look of the two is enough for a Window without comparison.
 func ReadWindow(rs []Answered) (metrics.Window, error) {
@@ -284,10 +302,12 @@ func ReadWindow(rs []Answered) (metrics.Window, error) {
 	case last.Gap == nil && first.Gap == nil:
 		return metrics.NewWindow(first.Metrics, last.Metrics, first.At, last.At), nil
 	case last.Gap == nil:
-		return metrics.NewWindow(nil, last.Metrics, time.Time{}, last.At), nil
+		w := metrics.NewWindow(nil, last.Metrics, time.Time{}, last.At)
+		w.Broken = firstFailed + first.Gap.Error()
+		return w, nil
 	case first.Gap == nil:
 		w := metrics.NewWindow(nil, first.Metrics, time.Time{}, first.At)
-		w.Broken = "the second look failed: " + last.Gap.Error()
+		w.Broken = secondFailed + last.Gap.Error()
 		return w, nil
 	}
 	return metrics.Window{}, last.Gap

@@ -194,7 +194,15 @@ func when(l Link, cause, effect checks.Finding, v View) (s Strength) {
 	if l.When == nil {
 		return SamePlace(cause, effect, v)
 	}
-	return l.When(cause, effect, v)
+	s = l.When(cause, effect, v)
+	if l.Gaps && effect.Gap != nil {
+		// What could not be compared is explained by what explains the look that failed.
+		if look := effect.Gap.FailedLook(); look != nil {
+			effect.Gap = look
+			s = max(s, l.When(cause, effect, v))
+		}
+	}
+	return s
 }
 
 // SamePlace fires where both findings are about the same node, or one of them
