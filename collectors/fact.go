@@ -303,7 +303,9 @@ func ReadWindow(rs []Answered) (metrics.Window, error) {
 		return metrics.NewWindow(first.Metrics, last.Metrics, first.At, last.At), nil
 	case last.Gap == nil:
 		w := metrics.NewWindow(nil, last.Metrics, time.Time{}, last.At)
-		w.Broken = firstFailed + first.Gap.Error()
+		if first.Gap.Reason != NotAsked {
+			w.Broken = firstFailed + first.Gap.Error()
+		}
 		return w, nil
 	case first.Gap == nil:
 		w := metrics.NewWindow(nil, first.Metrics, time.Time{}, first.At)

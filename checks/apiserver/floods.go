@@ -27,6 +27,11 @@ func watched(p *checks.Pass, t collectors.Target) (known []apiserver.Traffic, of
 	}
 	switch {
 	case len(known) == 0 && broken != "":
+		// Whoever looks once asks for no rate; a look that failed leaves one unknown.
+		if gap := collectors.Gapf(collectors.NotAsked, "how much is asked now is not known: %s", broken); gap.FailedLook() != nil {
+			p.Unknown(t, gap)
+			return nil, ""
+		}
 		p.Nothing(t, "a rate needs two looks that can be compared: %s", broken)
 	case len(known) == 0:
 		p.Unknown(t, gap)

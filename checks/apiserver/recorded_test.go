@@ -55,7 +55,7 @@ func TestRecordedClustersAreHealthy(t *testing.T) {
 			}
 		}
 		for name, first := range map[string][]byte{
-			"one look":  []byte("gap: timeout: connected, but no answer within 5s\n"),
+			"one look":  []byte("gap: not asked: there is one file\n"),
 			"all of it": start.Find(body),
 		} {
 			t.Run(version+" "+name, func(t *testing.T) {
