@@ -26,13 +26,28 @@ const (
 	Bug          Reason = "bug in ktriage"
 )
 
+// A Kind is what is known of a gap beyond its Reason. Most have none.
+type Kind string
+
+// The kinds.
+const (
+	// Hidden is of what is out of scope since somebody keeps it to itself: it
+	// is there, and may be in trouble.
+	Hidden Kind = "hidden"
+	// NoRoute and NoReaction are of what is unreachable and lets who asks it
+	// wait, where a process that has ended turns everybody away at once.
+	NoRoute    Kind = "no route"
+	NoReaction Kind = "no reaction"
+)
+
 // A Gap is the absence of an answer. It is an error, and it is data: a
 // recording keeps it and a report shows it.
 type Gap struct {
 	Reason Reason `json:"reason"`
 	Detail string `json:"detail"`           // what was tried and what came back
 	Remedy string `json:"remedy,omitempty"` // what would mend it: a flag, a role
-	Note   string `json:"note,omitempty"`   // what is to be known of the attempt, and is too much for a headline
+	Kind   Kind   `json:"kind,omitempty"`
+	Note   string `json:"note,omitempty"` // what is to be known of the attempt, and is too much for a headline
 }
 
 // Error returns the reason and the detail in one line.
@@ -56,6 +71,13 @@ func Gapf(r Reason, format string, a ...any) *Gap {
 func (g *Gap) With(remedy string) *Gap {
 	c := *g
 	c.Remedy = remedy
+	return &c
+}
+
+// Of returns a copy of g with the kind.
+func (g *Gap) Of(k Kind) *Gap {
+	c := *g
+	c.Kind = k
 	return &c
 }
 

@@ -97,7 +97,7 @@ var Instances = &collectors.Fact[Fleet]{
 		a, _ := cluster.HowReached.One(s)
 		f := Fleet{Server: a.Server}
 		if k, gap := cluster.WhatKind.One(s); gap == nil && k.Managed() {
-			f.Hidden = collectors.Gapf(collectors.OutOfScope, "%s keeps the instances to itself", k.Distribution)
+			f.Hidden = collectors.Gapf(collectors.OutOfScope, "%s keeps the instances to itself", k.Distribution).Of(collectors.Hidden)
 			return f, nil
 		}
 		eps, gap := endpoints.One(s)

@@ -253,3 +253,30 @@ func FuzzOpen(f *testing.F) {
 		collectors.Collect(context.Background(), rec, start, time.Second, collectors.Options{}, facts()...)
 	})
 }
+
+// Recordings of the time when gaps had no kind are judged as they were.
+func TestGapsOfOldRecordingsHaveAKind(t *testing.T) {
+	for detail, want := range map[string]collectors.Kind{
+		"etcd://10.0.0.13:2379/health: no route to it":                                                       collectors.NoRoute,
+		"kube:/livez: no connection within 2s: it does not react, or packets to it are dropped":              collectors.NoReaction,
+		"pod+https://kube-system/p:10257/x: the kubelet reports: no route to host":                           "",
+		"etcd://10.0.0.13:2379/health: connection refused: nothing listens there":                            "",
+		"pod+http://kube-system/p:2381/m: no connection: it does not react, or packets to it are dropped; y": collectors.NoReaction,
+	} {
+		var buf bytes.Buffer
+		rec := capture.NewRecorder(&buf)
+		q := collectors.Request{Verb: collectors.Get, URL: "kube:/livez"}
+		rec.Record(q, 0, nil, nil, collectors.Gapf(collectors.Unreachable, "%s", detail))
+		if err := rec.Close(capture.Meta{}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := capture.Open(&buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = r.Fetch(context.Background(), q)
+		if gap := collectors.AsGap(err, collectors.Bug); gap == nil || gap.Kind != want {
+			t.Errorf("%s: %+v, want kind %q", detail, gap, want)
+		}
+	}
+}

@@ -126,12 +126,28 @@ func (a *archive) flush() {
 	}
 	r := *a.pending
 	a.pending = nil
+	if r.Gap != nil && r.Gap.Kind == "" {
+		r.Gap.Kind = kindBefore(r.Gap)
+	}
 	key := r.key()
 	if r.Verb == collectors.List && r.Page == len(a.out.records[key]) {
 		a.out.records[key] = append(a.out.records[key], r)
 		return
 	}
 	a.out.records[key] = []record{r}
+}
+
+// kindBefore is the kind of a gap in a recording of the time when gaps had none:
+// its words told it, and the words of those recordings change no more.
+func kindBefore(g *collectors.Gap) collectors.Kind {
+	switch {
+	case g.Reason != collectors.Unreachable:
+	case strings.Contains(g.Detail, ": no route to it"):
+		return collectors.NoRoute
+	case strings.Contains(g.Detail, ": no connection within "), strings.Contains(g.Detail, ": no connection: it does not react"):
+		return collectors.NoReaction
+	}
+	return ""
 }
 
 // Fetch answers from the recording. What was not asked then is a gap now.

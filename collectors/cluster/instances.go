@@ -228,9 +228,9 @@ func InRole(s *collectors.Snapshot, r Role) ([]Instance, *collectors.Gap) {
 	if kindGap == nil && r != RoleAPIServer {
 		switch {
 		case kind.Managed():
-			return nil, collectors.Gapf(collectors.OutOfScope, "%s keeps the %s to itself", kind.Distribution, r)
+			return nil, collectors.Gapf(collectors.OutOfScope, "%s keeps the %s to itself", kind.Distribution, r).Of(collectors.Hidden)
 		case kind.Embedded && r != RoleEtcd:
-			return nil, collectors.Gapf(collectors.OutOfScope, "%s runs the %s inside its own process", kind.Distribution, r)
+			return nil, collectors.Gapf(collectors.OutOfScope, "%s runs the %s inside its own process", kind.Distribution, r).Of(collectors.Hidden)
 		case kind.SQL && r == RoleEtcd:
 			return nil, collectors.Gapf(collectors.OutOfScope, "%s stores in a database that is not etcd", kind.Distribution)
 		}

@@ -3,7 +3,6 @@ package etcd
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ktriage/ktriage/collectors"
@@ -59,7 +58,7 @@ var Reached = &collectors.Fact[Contact]{
 		// A process that has ended is known to its kubelet, and its port is
 		// closed; one that is frozen or cut off keeps its connections. Only
 		// whose host answers for it has closed them.
-		hangs := why.Reason == collectors.Timeout || m.Pod != "" && m.Waiting == "" || strings.Contains(why.Detail, "no route to it")
+		hangs := why.Reason == collectors.Timeout || m.Pod != "" && m.Waiting == "" || why.Kind == collectors.NoRoute || why.Kind == collectors.NoReaction
 		switch {
 		case heard > 0 && deaf == 0:
 			return Contact{Gap: also(why, fmt.Sprintf("it runs, as %s it", hear(heard))), Runs: true}, nil

@@ -39,7 +39,7 @@ func WindowFact[T any](e *Elected, id, doc string, read func(metrics.Window) (T,
 		}
 		// A pod always has the path; EKS has it from some platform versions on.
 		var none T
-		return none, &collectors.Gap{Reason: collectors.OutOfScope, Detail: "its metrics are not served here: " + rs[0].Gap.Detail}
+		return none, &collectors.Gap{Reason: collectors.OutOfScope, Kind: collectors.Hidden, Detail: "its metrics are not served here: " + rs[0].Gap.Detail}
 	}
 	return f
 }
@@ -51,7 +51,7 @@ func own[T any](e *Elected, id, doc string, read func(metrics.Window) (T, error)
 	f.Targets = func(s *collectors.Snapshot) ([]collectors.Target, error) {
 		ts, err := e.MetricsTargets(s)
 		if err == nil && slices.ContainsFunc(ts, func(t collectors.Target) bool { return t.Addr == merged }) {
-			return nil, collectors.Gapf(collectors.OutOfScope, "the %s shares its process, and that process's metrics do not tell it from the rest", e.Role)
+			return nil, collectors.Gapf(collectors.OutOfScope, "the %s shares its process, and that process's metrics do not tell it from the rest", e.Role).Of(collectors.Hidden)
 		}
 		return ts, err
 	}

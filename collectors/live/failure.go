@@ -44,6 +44,7 @@ const (
 // A failure is an attempt without an answer, in words.
 type failure struct {
 	reason collectors.Reason
+	kind   collectors.Kind
 	words  string
 	remedy string
 	note   string
@@ -52,7 +53,7 @@ type failure struct {
 
 // gap makes a Gap of the failure of one way.
 func (f failure) gap(way string) *collectors.Gap {
-	return &collectors.Gap{Reason: f.reason, Detail: way + ": " + f.words, Remedy: f.remedy, Note: f.note}
+	return &collectors.Gap{Reason: f.reason, Kind: f.kind, Detail: way + ": " + f.words, Remedy: f.remedy, Note: f.note}
 }
 
 // explain classifies the error of an attempt that got as far as at. The
@@ -74,7 +75,7 @@ func explain(ctx context.Context, err error, at stage, timeout time.Duration) fa
 	}
 	var f *forwardError
 	if errors.As(err, &f) {
-		return failure{reason: f.reason, words: f.words, remedy: f.remedy, how: f.how}
+		return failure{reason: f.reason, kind: f.kind, words: f.words, remedy: f.remedy, how: f.how}
 	}
 	var dns *net.DNSError
 	var op *net.OpError
@@ -84,9 +85,9 @@ func explain(ctx context.Context, err error, at stage, timeout time.Duration) fa
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return failure{reason: collectors.Unreachable, words: "connection refused: nothing listens there", how: notReached}
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
-		return failure{reason: collectors.Unreachable, words: "no route to it", how: notReached}
+		return failure{reason: collectors.Unreachable, kind: collectors.NoRoute, words: "no route to it", how: notReached}
 	case errors.Is(err, syscall.ETIMEDOUT):
-		return failure{reason: collectors.Unreachable, words: "no connection: it does not react, or packets to it are dropped", how: notReached}
+		return failure{reason: collectors.Unreachable, kind: collectors.NoReaction, words: "no connection: it does not react, or packets to it are dropped", how: notReached}
 	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.EPIPE):
 		return failure{reason: collectors.Unreachable, words: "the connection was closed without an answer", how: silent}
 	case errors.As(err, &op) && op.Op == "dial":
@@ -120,6 +121,7 @@ func timedOut(at stage, timeout time.Duration) failure {
 	case stageResolve:
 		f.words = fmt.Sprintf("its name was not resolved within %s", timeout)
 	case stageConnect:
+		f.kind = collectors.NoReaction
 		f.words = fmt.Sprintf("no connection within %s: it does not react, or packets to it are dropped", timeout)
 	case stageTLS:
 		f.words = fmt.Sprintf("connected, but TLS was not agreed on within %s", timeout)

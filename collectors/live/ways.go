@@ -42,7 +42,7 @@ func joinGaps(gaps ...*collectors.Gap) *collectors.Gap {
 		return -1 // a bug, or a stop: nothing else matters
 	}
 	best := slices.MinFunc(gaps, func(a, b *collectors.Gap) int { return rank(a) - rank(b) })
-	out := &collectors.Gap{Reason: best.Reason, Remedy: best.Remedy}
+	out := &collectors.Gap{Reason: best.Reason, Kind: best.Kind, Remedy: best.Remedy}
 	for i, g := range gaps {
 		if i > 0 {
 			out.Detail += "; "

@@ -54,7 +54,7 @@ func TestEdges(t *testing.T) {
 func TestWhatCouldHaveShownTheCauseIsSaid(t *testing.T) {
 	hidden := func(id checks.ID) checks.Finding {
 		f := finding(id, checks.OutOfScope, "etcd")
-		f.Gap = collectors.Gapf(collectors.OutOfScope, "EKS keeps the etcd to itself")
+		f.Gap = collectors.Gapf(collectors.OutOfScope, "EKS keeps the etcd to itself").Of(collectors.Hidden)
 		return f
 	}
 	none := finding("webhook-slow", checks.OutOfScope, "webhooks")

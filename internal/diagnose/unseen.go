@@ -78,7 +78,7 @@ func blindness(f checks.Finding) (why string, blind bool) {
 		return "", false
 	case f.Status == checks.Unknown:
 		return string(f.Gap.Reason), true
-	case strings.HasSuffix(f.Gap.Detail, " to itself"), strings.HasSuffix(f.Gap.Detail, " inside its own process"):
+	case f.Gap.Kind == collectors.Hidden:
 		return f.Gap.Detail, true
 	}
 	return "", false

@@ -71,7 +71,7 @@ func TestManySymptomsAreCutShort(t *testing.T) {
 func TestWhatCouldNotBeSeenIsSaid(t *testing.T) {
 	r := New(Run{Snapshot: &collectors.Snapshot{}, Findings: []checks.Finding{
 		{Check: "apiserver-etcd-latency", Target: target("apiserver/cp-1"), Status: checks.Warning, Summary: "slow"},
-		{Check: "etcd-wal-fsync-slow", Target: target("etcd"), Status: checks.OutOfScope, Gap: collectors.Gapf(collectors.OutOfScope, "EKS keeps the etcd to itself")},
+		{Check: "etcd-wal-fsync-slow", Target: target("etcd"), Status: checks.OutOfScope, Gap: collectors.Gapf(collectors.OutOfScope, "EKS keeps the etcd to itself").Of(collectors.Hidden)},
 	}})
 	p := r.Problems[0]
 	want := "nothing ktriage can see explains this; it cannot see the network to etcd and how busy the API server's node is; etcd-wal-fsync-slow (EKS keeps the etcd to itself)"
