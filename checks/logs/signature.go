@@ -90,7 +90,7 @@ func tell(p *checks.Pass, s *logs.Signature, l logs.Log, h logs.Hit) {
 	if h.Worst >= told {
 		words += ", the longest took " + checks.Seconds(h.Worst.Seconds())
 	}
-	if c := h.Cause(); c != "" {
+	if c := h.Cause(); c != "" && c != s.Words {
 		words += "; " + c
 	}
 	if why != "" {
