@@ -35,7 +35,8 @@ type Verdict struct {
 	// Gates are the scheduling gates, when the pod is gated. The rest of the
 	// verdict is what would be without them.
 	Gates []string `json:"gates,omitempty"`
-	// Fits are the nodes that fit, by name.
+	// Fits are the nodes on which nothing is in the way. When the pod is blocked it
+	// is these that it could go to otherwise.
 	Fits []string `json:"fits,omitempty"`
 	// Blocked is what keeps the pod off every node, whatever the node: a claim that
 	// does not exist. The scheduler says the first and does not look at nodes.

@@ -1,0 +1,196 @@
+package fit
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	resourcev1 "k8s.io/api/resource/v1"
+)
+
+// read makes a cluster of YAML documents. A pod named "p" is not part of it: it is
+// the one to be judged.
+func read(t testing.TB, docs string) (Cluster, *v1.Pod) {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{v1.AddToScheme, storagev1.AddToScheme, resourcev1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
+	var c Cluster
+	var pod *v1.Pod
+	for i, doc := range strings.Split(docs, "\n---\n") {
+		if strings.TrimSpace(doc) == "" {
+			continue
+		}
+		data, err := yaml.YAMLToJSON([]byte(doc))
+		if err != nil {
+			t.Fatalf("document %d: %v\n%s", i, err, doc)
+		}
+		o, _, err := decoder.Decode(data, nil, nil)
+		if err != nil {
+			t.Fatalf("document %d: %v\n%s", i, err, doc)
+		}
+		switch o := o.(type) {
+		case *v1.Node:
+			c.Nodes = append(c.Nodes, o)
+		case *v1.Pod:
+			if o.Namespace == "" {
+				o.Namespace = "default"
+			}
+			o.UID = types.UID(o.Namespace + "/" + o.Name)
+			if o.Name == "p" {
+				pod = o
+			}
+			c.Pods = append(c.Pods, o)
+		case *v1.Namespace:
+			c.Namespaces = append(c.Namespaces, o)
+		case *v1.PersistentVolumeClaim:
+			o.Namespace = "default"
+			c.PersistentVolumeClaims = append(c.PersistentVolumeClaims, o)
+		case *v1.PersistentVolume:
+			c.PersistentVolumes = append(c.PersistentVolumes, o)
+		case *storagev1.StorageClass:
+			c.StorageClasses = append(c.StorageClasses, o)
+		case *storagev1.CSINode:
+			c.CSINodes = append(c.CSINodes, o)
+		case *storagev1.CSIDriver:
+			c.CSIDrivers = append(c.CSIDrivers, o)
+		case *storagev1.CSIStorageCapacity:
+			c.CSIStorageCapacities = append(c.CSIStorageCapacities, o)
+		case *resourcev1.ResourceClaim:
+			o.Namespace = "default"
+			c.ResourceClaims = append(c.ResourceClaims, o)
+		case *resourcev1.ResourceSlice:
+			c.ResourceSlices = append(c.ResourceSlices, o)
+		case *resourcev1.DeviceClass:
+			c.DeviceClasses = append(c.DeviceClasses, o)
+		default:
+			t.Fatalf("document %d: %T", i, o)
+		}
+	}
+	if pod == nil {
+		t.Fatal("no pod p")
+	}
+	return c, pod
+}
+
+// node is one of 2 cores and 4 GiB with room for ten pods.
+func node(name string, more ...string) string {
+	return fmt.Sprintf(`
+apiVersion: v1
+kind: Node
+metadata: {name: %[1]s, labels: {kubernetes.io/hostname: %[1]s, %[2]s}}
+spec: {%[3]s}
+status: {allocatable: {cpu: 2, memory: 4Gi, pods: 10, ephemeral-storage: 10Gi, %[4]s}}
+---
+`, name, at(more, 0), at(more, 1), at(more, 2))
+}
+
+func at(s []string, i int) string {
+	if i < len(s) {
+		return s[i]
+	}
+	return ""
+}
+
+// pod is one of the given metadata and spec, in flow style, of which the container
+// may be left out.
+func pod(name, meta, spec string) string {
+	if !strings.Contains(spec, "containers:") {
+		spec = "containers: [{name: c}], " + spec
+	}
+	return fmt.Sprintf("\napiVersion: v1\nkind: Pod\nmetadata: {name: %s, %s}\nspec: {%s}\n---\n", name, meta, spec)
+}
+
+func TestMessage(t *testing.T) {
+	zones := node("a", "topology.kubernetes.io/zone: za") + node("b", "topology.kubernetes.io/zone: zb")
+	const class = "\napiVersion: storage.k8s.io/v1\nkind: StorageClass\nmetadata: {name: late}\nprovisioner: disks.example\nvolumeBindingMode: WaitForFirstConsumer\n---\n"
+	claim := func(name, spec string) string {
+		return fmt.Sprintf("\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: %s}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}, %s}\n---\n", name, spec)
+	}
+	const uses = "volumes: [{name: data, persistentVolumeClaim: {claimName: c}}]"
+	for _, test := range []struct {
+		name, cluster, want string
+	}{
+		{"a pod that asks for nothing fits", node("a") + pod("p", "", ""), ""},
+		{"no nodes", pod("p", "", ""), "no nodes available to schedule pods"},
+		{"cordoned", node("a", "", "unschedulable: true") + pod("p", "", ""), "0/1 nodes are available: 1 node(s) were unschedulable."},
+		{"cordoned and tolerated", node("a", "", "unschedulable: true") + pod("p", "", "tolerations: [{key: node.kubernetes.io/unschedulable, operator: Exists}]"), ""},
+		{"a taint", node("a", "", "taints: [{key: gpu, value: x, effect: NoSchedule}]") + pod("p", "", ""), "0/1 nodes are available: 1 node(s) had untolerated taint(s)."},
+		{"a taint that only asks", node("a", "", "taints: [{key: gpu, value: x, effect: PreferNoSchedule}]") + pod("p", "", ""), ""},
+		{"a taint and a selector: the first counts", node("a", "", "taints: [{key: gpu, effect: NoExecute}]") + node("b") + pod("p", "", "nodeSelector: {disk: ssd}"),
+			"0/2 nodes are available: 1 node(s) didn't match Pod's node affinity/selector, 1 node(s) had untolerated taint(s)."},
+		{"a node named by field", node("a") + node("b", "", "unschedulable: true") + pod("p", "", "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [b]}]}]}}}"),
+			"0/2 nodes are available: 1 node(s) didn't satisfy plugin(s) [NodeAffinity], 1 node(s) were unschedulable."},
+		{"terms that name different nodes at once", node("a") + pod("p", "", "affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [b]}, {key: metadata.name, operator: In, values: [a]}]}]}}}"),
+			"0/1 nodes are available: pod affinity terms conflict."},
+		{"cpu and memory together", node("a") + pod("p", "", "containers: [{name: c, resources: {requests: {cpu: 3, memory: 5Gi}}}]"), "0/1 nodes are available: 1 Insufficient cpu, 1 Insufficient memory."},
+		{"an init container asks for more", node("a") + pod("p", "", "initContainers: [{name: i, resources: {requests: {cpu: 3}}}], containers: [{name: c}]"), "0/1 nodes are available: 1 Insufficient cpu."},
+		{"a sidecar and the container together", node("a") + pod("p", "", "initContainers: [{name: i, restartPolicy: Always, resources: {requests: {cpu: 1500m}}}], containers: [{name: c, resources: {requests: {cpu: 501m}}}]"), "0/1 nodes are available: 1 Insufficient cpu."},
+		{"overhead counts", node("a") + pod("p", "", "overhead: {cpu: 10m}, containers: [{name: c, resources: {requests: {cpu: 2}}}]"), "0/1 nodes are available: 1 Insufficient cpu."},
+		{"the pod's own resources count instead of its containers'", node("a") + pod("p", "", "resources: {requests: {cpu: 2500m}}, containers: [{name: c, resources: {requests: {cpu: 1}}}]"), "0/1 nodes are available: 1 Insufficient cpu."},
+		{"an extended resource that no node has", node("a") + pod("p", "", "containers: [{name: c, resources: {requests: {example.com/gpu: 1}}}]"), "0/1 nodes are available: 1 Insufficient example.com/gpu."},
+		{"pods that ended take nothing", node("a", "", "", "example.com/gpu: 1") + strings.Replace(pod("done", "", "nodeName: a, containers: [{name: c, resources: {requests: {example.com/gpu: 1}}}]"), "\n---", "\nstatus: {phase: Succeeded}\n---", 1) + pod("p", "", "containers: [{name: c, resources: {requests: {example.com/gpu: 1}}}]"), ""},
+		{"a resize under way takes the greater", node("a") + strings.Replace(pod("big", "", "nodeName: a, containers: [{name: c, resources: {requests: {cpu: 500m}}}]"), "\n---",
+			"\nstatus: {phase: Running, containerStatuses: [{name: c, image: i, imageID: i, ready: true, restartCount: 0, allocatedResources: {cpu: 1500m}, resources: {requests: {cpu: 1500m}}}]}\n---", 1) +
+			pod("p", "", "containers: [{name: c, resources: {requests: {cpu: 1}}}]"), "0/1 nodes are available: 1 Insufficient cpu."},
+		{"a host port taken on every address", node("a") + pod("q", "", "nodeName: a, containers: [{name: c, ports: [{containerPort: 1, hostPort: 80}]}]") + pod("p", "", "containers: [{name: c, ports: [{containerPort: 1, hostPort: 80, hostIP: 10.0.0.1}]}]"),
+			"0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports."},
+		{"a host port of another address", node("a") + pod("q", "", "nodeName: a, containers: [{name: c, ports: [{containerPort: 1, hostPort: 80, hostIP: 10.0.0.2}]}]") + pod("p", "", "containers: [{name: c, ports: [{containerPort: 1, hostPort: 80, hostIP: 10.0.0.1}]}]"), ""},
+		{"a claim that does not exist", node("a", "", "unschedulable: true") + pod("p", "", uses), `0/1 nodes are available: persistentvolumeclaim "c" not found.`},
+		{"a claim without its class", node("a") + claim("c", "storageClassName: none") + pod("p", "", uses), "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."},
+		{"a claim whose volume is to be made", node("a") + class + claim("c", "storageClassName: late") + pod("p", "", uses), ""},
+		{"a class that makes no volumes and has none", node("a") + strings.Replace(class, "disks.example", "kubernetes.io/no-provisioner", 1) + claim("c", "storageClassName: late") + pod("p", "", uses),
+			"0/1 nodes are available: 1 node(s) didn't find available persistent volumes to bind."},
+		{"spread over zones", zones + pod("q", "labels: {app: w}", "nodeName: a") + pod("r", "labels: {app: w}", "nodeName: a") + strings.Replace(node("c", "topology.kubernetes.io/zone: zb"), "spec: {", "spec: {unschedulable: true, ", 1) +
+			pod("p", "labels: {app: w}", "nodeSelector: {kubernetes.io/hostname: a}, topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, nodeAffinityPolicy: Ignore, labelSelector: {matchLabels: {app: w}}}]"),
+			"0/3 nodes are available: 1 node(s) didn't match pod topology spread constraints, 1 node(s) were unschedulable, 1 node(s) didn't match Pod's node affinity/selector."},
+		{"minDomains not reached", node("a", "topology.kubernetes.io/zone: za") + pod("q", "labels: {app: w}", "nodeName: a") +
+			pod("p", "labels: {app: w}", "topologySpreadConstraints: [{maxSkew: 1, minDomains: 2, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: w}}}]"),
+			"0/1 nodes are available: 1 node(s) didn't match pod topology spread constraints."},
+		{"affinity to nobody", zones + pod("p", "", "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: db}}}]}}"),
+			"0/2 nodes are available: 2 node(s) didn't match pod affinity rules."},
+		{"the first of a group that wants itself near", zones + pod("p", "labels: {app: db}", "affinity: {podAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: db}}}]}}"), ""},
+		{"anti-affinity of a pod that runs", node("a") + pod("q", "", "nodeName: a, affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: w}}}]}}") + pod("p", "labels: {app: w}", ""),
+			"0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules."},
+		{"a resource claim that does not exist", node("a") + pod("p", "", "resourceClaims: [{name: x, resourceClaimName: gpu}], containers: [{name: c, resources: {claims: [{name: x}]}}]"),
+			`0/1 nodes are available: resourceclaim "gpu" not found.`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, p := read(t, test.cluster)
+			m := New(c)
+			v := m.Judge(p)
+			got := m.Message(v)
+			if v.State == Fits {
+				got = ""
+			}
+			want := test.want
+			if strings.Contains(want, ", ") && strings.Contains(want, "available: ") {
+				// The scheduler sorts reasons as text.
+				head, rest, _ := strings.Cut(want, "available: ")
+				parts := strings.Split(strings.TrimSuffix(rest, "."), ", ")
+				slices.Sort(parts)
+				want = head + "available: " + strings.Join(parts, ", ") + "."
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if _, err := json.Marshal(v); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
