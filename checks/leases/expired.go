@@ -21,7 +21,7 @@ var Expired = &checks.Check{
 	Component: collectors.Leases,
 	Title:     "every leader-election lease is renewed by its holder",
 	Doc:       expiredDoc,
-	Needs:     []collectors.Any{leases.Leases, scheduler.Elected.Instances, controllers.Elected.Instances},
+	Needs:     []collectors.Any{leases.Leases, scheduler.Elected.Instances, controllers.Elected.Instances, leases.Where},
 	Remedies: []checks.Remedy{
 		{Title: "see who holds the lease and when it was renewed", Command: "kubectl -n {ns} get lease {obj} -o yaml", Risk: checks.ReadOnly},
 		{Title: "read why a holder of the control plane stopped renewing", Command: "kubectl -n kube-system logs -l component={obj} --tail=50 --prefix", Risk: checks.ReadOnly},
@@ -39,8 +39,12 @@ func expired(p *checks.Pass) {
 		p.Unknown(leases.All, gap)
 		return
 	}
+	homes, _ := checks.One(p, leases.Where) // only adds to what is said
 	for _, l := range h.Leases {
 		s, words := judgeLease(l, h.At)
+		if home := homes.Of(l); stand(l, h.At) == lost && l.Holder != "" && home.Works {
+			words += fmt.Sprintf("; its pod %s is ready all the same: it hangs, or cannot write", home.Pod)
+		}
 		if s.Bad() && leftBehind(p, l) {
 			s, words = checks.OutOfScope, "left from when it elected a leader; it runs with --leader-elect=false"
 		}

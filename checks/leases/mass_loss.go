@@ -22,7 +22,7 @@ var MassLoss = &checks.Check{
 	Component: collectors.Leases,
 	Title:     "leases of unrelated programs do not change hands together",
 	Doc:       massLossDoc,
-	Needs:     []collectors.Any{leases.Leases, cluster.NodeSummary},
+	Needs:     []collectors.Any{leases.Leases, cluster.NodeSummary, cluster.Instances},
 	Remedies: []checks.Remedy{
 		{Title: "see which changed hands when", Command: "kubectl get leases -A --sort-by=.spec.acquireTime -o custom-columns=NS:.metadata.namespace,LEASE:.metadata.name,ACQUIRED:.spec.acquireTime,HOLDER:.spec.holderIdentity | grep -v kube-node-lease | tail", Risk: checks.ReadOnly},
 		{Title: "look for what ran at that time: a defragmentation, a backup, a change of etcd's leader", Command: "kubectl -n kube-system logs -l component=etcd --since=2h --prefix | grep -E 'defrag|snapshot|leader changed|elected leader|took too long'", Risk: checks.ReadOnly},
@@ -40,6 +40,9 @@ const (
 	many = 3
 	// lately is until when it is worth a warning.
 	lately = time.Hour
+	// after is how long after another took its lease a process that lost it runs
+	// again: the kubelet waits 10 s at first, and twice as long each time.
+	after = 2 * time.Minute
 )
 
 func massLoss(p *checks.Pass) {
@@ -61,8 +64,15 @@ func massLoss(p *checks.Pass) {
 	}
 	slices.SortFunc(taken, func(a, b leases.Lease) int { return b.Acquired.Compare(a.Acquired) })
 	lost := burst(taken)
+	why := ""
 	if len(lost) == 0 {
-		p.OK(leases.All, "of %s none changed hands together with others", checks.Count(len(h.Leases), "lease")).
+		is, _ := checks.One(p, cluster.Instances)
+		if lost = coreBurst(taken, is); len(lost) > 0 {
+			why = ", and both that held them ended with exit code 1 while their nodes and API servers ran on"
+		}
+	}
+	if len(lost) == 0 {
+		p.OK(leases.All, "of %s none changed hands together with unrelated ones", checks.Count(len(h.Leases), "lease")).
 			Saw(leases.Leases, "changed hands", fmt.Sprint(len(taken)), "", "")
 		return
 	}
@@ -75,7 +85,7 @@ func massLoss(p *checks.Pass) {
 	for _, l := range lost {
 		names = append(names, l.ID())
 	}
-	v := p.Judge(leases.All, status, "%d leases changed hands within %s, %s ago: %s", len(lost), ago(lost[0].Acquired.Sub(lost[len(lost)-1].Acquired)), ago(when), checks.List(names, 3)).
+	v := p.Judge(leases.All, status, "%d leases changed hands within %s, %s ago: %s%s", len(lost), ago(lost[0].Acquired.Sub(lost[len(lost)-1].Acquired)), ago(when), checks.List(names, 3), why).
 		Number("leases", float64(len(lost))).Number("ago", when.Seconds())
 	for _, l := range lost[:min(len(lost), 10)] {
 		v.Saw(leases.Leases, l.ID(), "acquired "+l.Acquired.UTC().Format(time.RFC3339), "", "")
@@ -98,3 +108,37 @@ func burst(ls []leases.Lease) []leases.Lease {
 	}
 	return nil
 }
+
+// coreBurst returns the leases of the scheduler and of the controller manager if
+// they were taken together, and those that held them ended as who loses a lease
+// does, each on a node whose API server ran on. A node that goes down, and an
+// upgrade, take both leases, too; but then nothing of that node ran on.
+func coreBurst(ls []leases.Lease, is []cluster.Instance) []leases.Lease {
+	ranOn := map[string]time.Time{} // node → since when its API server runs
+	for _, i := range is {
+		if i.Role == cluster.RoleAPIServer && !i.Started.IsZero() {
+			ranOn[i.Node] = i.Started
+		}
+	}
+	var out []leases.Lease
+	for _, l := range ls {
+		if !l.Core() {
+			continue
+		}
+		if slices.ContainsFunc(is, func(i cluster.Instance) bool {
+			since, ok := ranOn[i.Node]
+			ended := string(i.Role) == l.Name && i.LastExit == lostLease && i.Started.Sub(l.Acquired).Abs() <= after
+			return ended && ok && since.Before(l.Acquired.Add(-after))
+		}) {
+			out = append(out, l)
+		}
+	}
+	if len(out) < 2 || out[0].Acquired.Sub(out[len(out)-1].Acquired) > together {
+		return nil
+	}
+	return out
+}
+
+// lostLease is how client-go's leader election ends a process that did not renew
+// its lease in time.
+const lostLease = "Error (exit code 1)"

@@ -74,3 +74,18 @@ func (n *Nodes) add(o *corev1.Node) {
 		}
 	}
 }
+
+// fewNodes is up to how many nodes all pods are listed: some 20000 of them, in
+// 40 pages. Beyond that it would take longer than the rest of a run and cost the
+// API server more.
+const fewNodes = 500
+
+// TooMany is why not all pods of the cluster are listed; nil if they are. A fact
+// that uses it needs NodeSummary.
+func TooMany(s *collectors.Snapshot) *collectors.Gap {
+	n, gap := NodeSummary.One(s)
+	if gap == nil && n.Count > fewNodes {
+		return collectors.Gapf(collectors.OutOfScope, "of %d nodes all pods are not listed, only of up to %d", n.Count, fewNodes)
+	}
+	return gap
+}

@@ -15,11 +15,6 @@ import (
 	"github.com/ktriage/ktriage/collectors/objects"
 )
 
-// fewNodes is up to how many nodes the pods are listed: some 20000 of them, in
-// 40 pages. Beyond that it would take longer than the rest of a run and cost the
-// API server more.
-const fewNodes = 500
-
 // Endpoints are the Services whose EndpointSlices are not what their pods are:
 // that have none at all, that lack a pod which is ready, or hold one which is
 // not. Pods count that have been as they are for longer than Patience, in slices
@@ -42,13 +37,13 @@ func unlessLarge(f *collectors.Fact[Loop]) *collectors.Fact[Loop] {
 	ask, fold := f.Ask, f.Fold
 	f.Ask = func(s *collectors.Snapshot, t collectors.Target) []collectors.Request {
 		rs := ask(s, t)
-		if large(s) != nil {
+		if cluster.TooMany(s) != nil {
 			rs = slices.DeleteFunc(slices.Clone(rs), func(r collectors.Request) bool { return r.URL == list(allPods).URL })
 		}
 		return rs
 	}
 	f.Fold = func(s *collectors.Snapshot, t collectors.Target) collectors.Folder[Loop] {
-		why, folder := large(s), fold(s, t)
+		why, folder := cluster.TooMany(s), fold(s, t)
 		done := folder.Done
 		folder.Done = func(rs []collectors.Answered) (Loop, error) {
 			if why != nil && len(rs) == 0 {
@@ -63,15 +58,6 @@ func unlessLarge(f *collectors.Fact[Loop]) *collectors.Fact[Loop] {
 		return folder
 	}
 	return f
-}
-
-// large is why not all pods are listed; nil if they are.
-func large(s *collectors.Snapshot) *collectors.Gap {
-	n, gap := cluster.NodeSummary.One(s)
-	if gap == nil && n.Count > fewNodes {
-		return collectors.Gapf(collectors.OutOfScope, "of %d nodes all pods are not listed, only of up to %d", n.Count, fewNodes)
-	}
-	return gap
 }
 
 type service struct {

@@ -50,7 +50,7 @@ var Edges = []Edge{
 	{ID: "E24", What: "chatty client → requests are turned away", Not: "no fact tells clients apart",
 		Unseen: "which clients send the requests", Of: ids{"apf-requests-rejected", "apf-seats-exhausted", "apiserver-429"}},
 	{ID: "E25", What: "slow API or starved renewals → late leases", Links: []string{"E25", "E25b", "E25c", "E25e"}},
-	{ID: "E26", What: "expired lease → nobody leads, restarts", Links: []string{"E26s", "E26k", "E26ls", "E26lk", "E26p", "E26i", "E26o", "L4", "L5"}},
+	{ID: "E26", What: "expired lease → nobody leads, restarts", Links: []string{"E26s", "E26k", "E26ls", "E26lk", "E26h", "E26p", "E26i", "E26o", "L4", "L5"}},
 	{ID: "E27", What: "many leases lost at once → a stall in the past", Not: "what it points to is over and not seen any more: lease-mass-loss says so itself"},
 	{ID: "E28", What: "no controller manager → nothing is reconciled", Links: []string{"E28", "E28g", "E28l", "E28q"}, Not: "not → deployment-not-progressing, which a controller has to write"},
 	{ID: "E29", What: "no scheduler → pods without a verdict", Links: []string{"E29", "E29l"}, Not: "not → scheduler-unschedulable-pods: a scheduler has looked at those, and said why not"},

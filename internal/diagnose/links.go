@@ -147,6 +147,8 @@ var Links = []Link{
 		Because: "who does not renew does not lead"},
 	{ID: "E26lk", Causes: ids{"lease-expired"}, Effects: ids{"kcm-no-leader"}, When: ofControllers,
 		Because: "who does not renew does not lead"},
+	{ID: "E26h", Causes: ids{"lease-holder-missing"}, Effects: ids{"lease-expired"}, When: sameTarget,
+		Because: "who held it last is gone"},
 	{ID: "E26p", Causes: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "apiserver-write-latency-slo", "apiserver-etcd-latency"}, Effects: ids{"kcm-restarts", "static-pod-crashloop"}, When: endedForItsLease,
 		Because: "who cannot renew its lease in time ends itself"},
 	{ID: "E28", Causes: ids{"kcm-down", "kcm-no-leader"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag", "kcm-namespace-stuck", "controllers-lagging"}, When: nobodyWorks,
