@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -20,7 +21,7 @@ var GRPCFailures = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd does what its clients ask for",
 	Doc:       grpcFailuresDoc,
-	Needs:     []collectors.Any{etcd.AnswerMetrics},
+	Needs:     []collectors.Any{etcd.AnswerMetrics, etcd.ServerMetrics},
 	Remedies: []checks.Remedy{
 		{Title: "read what it says of them", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep -E '\"level\":\"(warn|error)\"' | tail -20", Risk: checks.ReadOnly},
 		{Title: "see whether it has a leader, space and no alarm", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
@@ -40,16 +41,26 @@ const (
 	failuresRate = 2
 )
 
+// learnerRefuses is how a learner answers all but serializable reads: from 3.6
+// on the first, before the second. Source: ErrGRPCNotSupportedForLearner of
+// etcd/api/v3rpc/rpctypes.
+var learnerRefuses = []string{"FailedPrecondition", "Unavailable"}
+
 func grpcFailures(p *checks.Pass) {
 	for m, a := range checks.Each(p, etcd.AnswerMetrics) {
 		// Each method by itself: among many reads no failed write would show.
 		all, failed := map[string]float64{}, map[string]float64{}
 		codes := map[string]etcd.Answer{}
-		var total, bad float64
+		var total, bad, refused float64
+		server, _ := checks.Of(p, etcd.ServerMetrics, m)
 		for k, g := range a.By {
 			n := g.Window
 			if a.Elapsed == 0 {
 				n = g.Lifetime
+			}
+			if server.Learner && slices.Contains(learnerRefuses, k.Code) {
+				refused += n
+				continue
 			}
 			all[k.Method] += n
 			total += n
@@ -65,6 +76,10 @@ func grpcFailures(p *checks.Pass) {
 		during := "in " + checks.Span(a.Elapsed)
 		if a.Elapsed == 0 {
 			during = "since it started"
+		}
+		if total == 0 && refused > 0 {
+			p.Nothing(m, "it is a learner, and refused %s %s as it must", checks.Count(refused, "call"), during)
+			continue
 		}
 		if total == 0 {
 			p.Nothing(m, "it answered no call %s", during)
