@@ -182,7 +182,7 @@ func reached(r Run) []Reached {
 	for _, c := range []collectors.Component{collectors.APIServer, collectors.Etcd, collectors.Scheduler, collectors.Controllers} {
 		known, answered := map[string]bool{}, map[string]bool{}
 		see := func(t collectors.Target, answers bool) {
-			if t.Component != c || t.Name == "" {
+			if t.Component != c || t.Name == "" || strings.Contains(t.Name, "/") { // an object is no instance
 				return
 			}
 			known[t.Name] = true
