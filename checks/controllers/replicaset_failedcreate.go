@@ -61,6 +61,9 @@ func failedCreate(p *checks.Pass) {
 			if x.Name != "" && (x.By == controllers.ByWebhookCall || x.By == controllers.ByWebhook) {
 				v.Mark("webhook=" + x.Name)
 			}
+			if x.Name != "" && x.By == controllers.ByPolicy {
+				v.Mark("policy=" + x.Name)
+			}
 			for _, o := range x.Owners {
 				v.Mark("deployment=" + o)
 			}

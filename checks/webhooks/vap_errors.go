@@ -51,7 +51,8 @@ func vapErrors(p *checks.Pass) {
 		case g.Window > 0:
 			p.Warn(t, "could not be evaluated %.0f times in %s: %s", g.Window, checks.Span(elapsed), effect).
 				Saw(apiserver.PolicyErrors, "errors", fmt.Sprintf("%.0f", g.Window), "0", "").
-				Saw(webhooks.Policies, "type checker", strings.Join(x.Warnings, "; "), "", "")
+				Saw(webhooks.Policies, "type checker", strings.Join(x.Warnings, "; "), "", "").
+				Mark("policy=" + x.Name)
 		case len(x.Warnings) > 0:
 			p.Info(t, "the type checker finds %s that cannot be right: %s", checks.Count(len(x.Warnings), "expression"), effect).
 				Saw(webhooks.Policies, "type checker", strings.Join(x.Warnings, "; "), "", "")

@@ -57,7 +57,7 @@ var Edges = []Edge{
 	{ID: "E30", What: "long or failing queue → its own objects lag", Links: []string{"E30", "E30g", "E30o", "E30q", "E30r", "E30w"}},
 	{ID: "E31", What: "client's own rate limit → long queues", Links: []string{"E31", "E31s", "E31w"}},
 	{ID: "E32", What: "webhook that cannot be called → it fails closed", Links: []string{"E32", "E32c", "E32s", "E32t"}, Not: "webhook-timeout-sum is advice about the worst case, and no cause of webhook-slow, which was measured"},
-	{ID: "E33", What: "webhook fails closed → pods are not created → rollouts stop", Links: []string{"E33", "E33c", "E33d", "E33e", "E33r"}},
+	{ID: "E33", What: "webhook fails closed → pods are not created → rollouts stop", Links: []string{"E33", "E33c", "E33d", "E33e", "E33r", "E33v"}},
 	{ID: "E34", What: "webhook on leases, nodes, pods → leases expire, nodes go stale", Links: []string{"E34", "E34b", "E34n"}, Not: "mirror pods have no check"},
 	{ID: "E35", What: "webhook takes in its own pods → deadlock", Links: []string{"E32s"}},
 	{ID: "E36", What: "extension API unavailable → namespaces stay", Links: []string{"E36", "E36c", "E36f", "E36g", "E36h"}},

@@ -200,6 +200,8 @@ var Links = []Link{
 		Because: "calls that are not answered take as long as they may"},
 	{ID: "E33", Causes: ids{"webhook-backend-missing", "webhook-cabundle-bad", "webhook-failing-closed"}, Effects: ids{"replicaset-failedcreate"}, When: shares("webhook="),
 		Because: "its pods are refused for want of this webhook"},
+	{ID: "E33v", Causes: ids{"vap-errors"}, Effects: ids{"replicaset-failedcreate"}, When: shares("policy="),
+		Because: "its pods are refused as this policy cannot be evaluated"},
 	{ID: "E33d", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"deployment-not-progressing"}, When: accountsFor,
 		Because: "its ReplicaSet is refused pods"},
 	{ID: "E33r", Causes: ids{"replicaset-failedcreate"}, Effects: ids{"kcm-retries-high"}, When: hasMark("queue=replicaset"),
