@@ -19,7 +19,7 @@ const (
 	Scrape Verb = "scrape" // Prometheus text, cut to the wanted families as it streams in
 	Call   Verb = "call"   // a remote procedure; the body is its response as JSON
 	Greet  Verb = "greet"  // TLS is agreed on and nothing sent; the body is the certificates that the server showed, as PEM
-	Review Verb = "review" // may this run's user do that? A SelfSubjectAccessReview, which is created and read at once and kept by nobody
+	Review Verb = "review" // may this run's user, or another, do that? An access review, which is created and read at once and kept by nobody
 )
 
 // A Sample says which of a run's two looks a request belongs to.

@@ -26,10 +26,10 @@ var ClientErrors = &checks.Check{
 	Component: collectors.Controllers,
 	Title:     "the API server answers the controllers and the schedulers",
 	Doc:       clientErrorsDoc,
-	Needs:     []collectors.Any{controllers.Elected.Client, scheduler.Elected.Client, controllers.Elected.Instances, scheduler.Elected.Instances},
+	Needs:     []collectors.Any{controllers.Elected.Client, scheduler.Elected.Client, controllers.Elected.Instances, scheduler.Elected.Instances, controllers.Elected.Rights, scheduler.Elected.Rights},
 	Remedies: []checks.Remedy{
 		{Title: "read what is refused", Command: "kubectl -n kube-system logs --prefix --tail=200 -l tier=control-plane | grep -iE 'unauthorized|forbidden|refused|timeout|x509'", Risk: checks.ReadOnly},
-		{Title: "see whether its rights are still bound to it (403)", Command: "kubectl get clusterrolebinding system:kube-scheduler system:kube-controller-manager -o wide", Risk: checks.ReadOnly},
+		{Title: "see whether its rights are still bound to it (403); an API server that starts binds them anew", Command: "kubectl get clusterrolebinding system:kube-scheduler system:kube-controller-manager -o wide", Risk: checks.ReadOnly},
 		{Title: "on the node, see whether its client certificate is valid (401)", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
 	},
 	Run: func(p *checks.Pass) {
@@ -49,7 +49,13 @@ const (
 )
 
 func clientErrors(p *checks.Pass, e *leases.Elected) {
-	itself := func(t collectors.Target, gap *collectors.Gap) bool { return refusedItself(p, e, t, gap) }
+	refused := false
+	itself := func(t collectors.Target, gap *collectors.Gap) bool {
+		is := refusedItself(p, e, t, gap)
+		refused = refused || is
+		return is
+	}
+	rights, _ := checks.One(p, e.Rights) // only adds to what is said
 	for t, c := range judge.EachRunningOr(p, e, e.Client, itself) {
 		if c.Total == 0 {
 			p.Nothing(t, "sent no request in the window")
@@ -67,6 +73,10 @@ func clientErrors(p *checks.Pass, e *leases.Elected) {
 			// Quotas and policies refuse no bindings and no events.
 			why, marks = append(why, fmt.Sprintf("all %.0f creations, of bindings and events, were forbidden (403)", c.Barred)), append(marks, "403", "may-not-bind")
 		}
+		if c.Refused > 0 && len(rights.Denied) > 0 && !slices.Contains(marks, "403") {
+			// With its rights denied, it is not, or not only, for reasons of policy.
+			why, marks = append(why, fmt.Sprintf("%.0f writes were forbidden (403)", c.Refused)), append(marks, "403")
+		}
 		if metrics.Exceeds(c.Total, failed, failWarn) {
 			why, marks = append(why, failures(c)), append(marks, "5xx")
 		}
@@ -74,10 +84,14 @@ func clientErrors(p *checks.Pass, e *leases.Elected) {
 			why, marks = append(why, fmt.Sprintf("%.0f were turned away (429)", c.TooMany)), append(marks, "429")
 		}
 		var v *checks.Verdict
-		if len(why) > 0 {
+		switch {
+		case slices.Contains(marks, "403"):
+			refused = true
+			v = withRights(p, e, p.Warn(t, "of %s %s%s", checks.Count(c.Total, "request"), strings.Join(why, ", "), mayNot(p, e)))
+		case len(why) > 0:
 			v = p.Warn(t, "of %s %s", checks.Count(c.Total, "request"), strings.Join(why, ", "))
-		} else {
-			v = p.OK(t, "%.0f of %s failed%s", failed, checks.Count(c.Total, "request"), refused(c))
+		default:
+			v = p.OK(t, "%.0f of %s failed%s", failed, checks.Count(c.Total, "request"), writesRefused(c))
 			if k := max(failed, c.TooMany); k > 0 && !metrics.Excludes(c.Total, k, failWarn) {
 				v.TooFew()
 			}
@@ -88,6 +102,43 @@ func clientErrors(p *checks.Pass, e *leases.Elected) {
 			v.Saw(e.Client, "code "+code, fmt.Sprint(c.Codes[code]), "", "")
 		}
 	}
+	if r, gap := checks.One(p, e.Rights); gap == nil && len(r.Denied) > 0 && !refused {
+		// As whom a process comes is not known, only as whom it does by default.
+		withRights(p, e, p.Info(e.Self(), "the API server would not let %s %s; nothing was seen refused, so it comes as somebody else, or has not tried", r.User, checks.List(r.Denied, 3)))
+	}
+}
+
+// mayNot says which of the rights that a component cannot do without it lacks.
+// That they could not be asked about costs only this.
+func mayNot(p *checks.Pass, e *leases.Elected) string {
+	r, gap := checks.One(p, e.Rights)
+	switch {
+	case gap != nil:
+		return ""
+	case len(r.Denied) == 0:
+		return fmt.Sprintf("; by default it is %s, which may do all of the %d things that it needs most", r.User, r.Asked)
+	case len(r.Denied) == r.Asked:
+		return fmt.Sprintf("; %s may do none of the %d things that it needs most", r.User, r.Asked)
+	}
+	return fmt.Sprintf("; %s may not %s", r.User, checks.List(r.Denied, 3))
+}
+
+func withRights(p *checks.Pass, e *leases.Elected, v *checks.Verdict) *checks.Verdict {
+	r, gap := checks.One(p, e.Rights)
+	if gap != nil {
+		return v
+	}
+	v.Saw(e.Rights, "denied to "+r.User, fmt.Sprint(len(r.Denied)), fmt.Sprintf("0 of %d", r.Asked), "SubjectAccessReview")
+	for _, d := range r.Denied {
+		v.Saw(e.Rights, "may not", d, "", "")
+		if d == "create pods/binding" {
+			v.Mark("may-not-bind")
+		}
+	}
+	if r.Why != "" {
+		v.Saw(e.Rights, "why", r.Why, "", "")
+	}
+	return v
 }
 
 // refusedItself reports an instance that cannot even tell its numbers, because
@@ -102,8 +153,15 @@ func refusedItself(p *checks.Pass, e *leases.Elected, t collectors.Target, gap *
 	default:
 		return false
 	}
-	p.Warn(t, "the API server %s", what).
-		Saw(e.Client, "answer", gap.Detail, "", "").Number("unwelcome", 1).Mark(code)
+	also := ""
+	if code == "403" {
+		also = mayNot(p, e)
+	}
+	v := p.Warn(t, "the API server %s%s", what, also)
+	if code == "403" {
+		withRights(p, e, v)
+	}
+	v.Saw(e.Client, "answer", gap.Detail, "", "").Number("unwelcome", 1).Mark(code)
 	return true
 }
 
@@ -118,9 +176,9 @@ func failures(c leases.Client) string {
 	return strings.Join(parts, " and ")
 }
 
-// refused mentions writes that were refused. Quotas and policies do that to
+// writesRefused mentions writes that were refused. Quotas and policies do that to
 // controllers every day, and they say so on the objects concerned.
-func refused(c leases.Client) string {
+func writesRefused(c leases.Client) string {
 	if c.Refused == 0 {
 		return ""
 	}

@@ -21,6 +21,7 @@ type Elected struct {
 	Leads     *collectors.Fact[Leading]
 	Client    *collectors.Fact[Client]
 	Throttle  *collectors.Fact[metrics.Latency]
+	Rights    *collectors.Fact[Rights]
 }
 
 // NewElected declares the facts of a component. EKS is the path under which
@@ -33,6 +34,7 @@ func NewElected(c collectors.Component, r cluster.Role, port, eks string) *Elect
 	e.Leads = e.leads()
 	e.Client = e.client()
 	e.Throttle = e.throttle()
+	e.Rights = e.allowed()
 	return e
 }
 

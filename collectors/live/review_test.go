@@ -45,6 +45,39 @@ func TestReviewAsksAboutOneRight(t *testing.T) {
 	}
 }
 
+func TestReviewOfSomebodyElse(t *testing.T) {
+	s, _ := newKubeSource(t, func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		want := `{"apiVersion":"authorization.k8s.io/v1","kind":"SubjectAccessReview","spec":{"user":"system:kube-scheduler","groups":["system:authenticated","x"],"resourceAttributes":{"verb":"create","resource":"pods","subresource":"binding"}}}`
+		if r.Method != http.MethodPost || r.URL.Path != accessReviewsAbout || string(b) != want {
+			t.Errorf("got %s %s\n%s\nwant %s", r.Method, r.URL, b, want)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(403)
+		io.WriteString(w, statusJSON(403, "you may not"))
+	})
+	_, _, gap := fetch(t, s, collectors.Request{Verb: collectors.Review, URL: "kube:/?as=system:kube-scheduler&in=system:authenticated&in=x&verb=create&resource=pods&subresource=binding"})
+	wantGap(t, gap, collectors.Forbidden)
+	if gap != nil && !strings.Contains(gap.Remedy, "create on subjectaccessreviews") {
+		t.Errorf("the remedy is %q", gap.Remedy)
+	}
+}
+
+// Whatever a request says, only reviews are posted: the rest of its URL is no
+// part of where it goes.
+func TestReviewsAreAllThatIsPosted(t *testing.T) {
+	for _, u := range []string{"kube:/api/v1/namespaces/kube-system/pods?verb=list&resource=pods", "kube:/api/v1/pods?as=a&verb=delete&resource=pods", "kube:/../../api/v1/nodes?path=/x&verb=get", "kube:/?as=../../../api/v1/nodes"} {
+		s, _ := newKubeSource(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPost && r.URL.Path != accessReviews && r.URL.Path != accessReviewsAbout {
+				t.Errorf("%s: posted to %s", u, r.URL.Path)
+			}
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"status":{"allowed":false}}`)
+		})
+		fetch(t, s, collectors.Request{Verb: collectors.Review, URL: u})
+	}
+}
+
 func TestReviewThatIsNotAnswered(t *testing.T) {
 	for _, tt := range []struct {
 		name   string

@@ -52,6 +52,9 @@ func of(v collectors.Verb, raw string) []Right {
 	}
 	switch u.Scheme {
 	case "kube", "apiserver":
+		if v == collectors.Review && u.Query().Has("as") {
+			return []Right{{Verb: "create", Group: "authorization.k8s.io", Resource: "subjectaccessreviews"}}
+		}
 		if v == collectors.Greet || v == collectors.Review {
 			return nil // whoever connects may; everybody may ask about himself
 		}

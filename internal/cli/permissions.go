@@ -235,7 +235,8 @@ func permissionsDoc() []byte {
 	var b strings.Builder
 	b.WriteString(generatedNote + "# Permissions\n\nWhat ktriage reads, and who needs it. It is derived from the requests that the checks make; `ktriage permissions` prints\n" +
 		"it as roles for `kubectl apply`, `--only` for some checks, and `ktriage permissions --check` tells which of them you have. For that it\n" +
-		"creates SelfSubjectAccessReviews, which everybody may: the API server answers them and keeps none. Nothing else is created.\n\n" +
+		"creates SelfSubjectAccessReviews, which everybody may: the API server answers them and keeps none. So it does of the SubjectAccessReviews by which `kcm-client-errors` asks whether the scheduler and\n" +
+		"the controllers may do their work; a run without that right says all the same, and not why. Nothing else is created.\n\n" +
 		"A run with fewer rights names what it could not see, and the right that would show it. `pods/portforward` outside of kube-system\n" +
 		"is for the certificates of webhooks and extension API servers alone: name their namespaces with `--webhook-namespaces`, and the\n" +
 		"roles are for those only.\n\n" +

@@ -260,7 +260,7 @@ var Links = []Link{
 	{ID: "E30w", Causes: ids{"kcm-work-latency"}, Effects: ids{"kcm-queue-latency", "kcm-queue-depth"}, When: shares("queue="),
 		Because: "its workers take long for each object"},
 	{ID: "E30o", Causes: ids{"kcm-controller-not-running"}, Effects: append(ids{"deployment-generation-lag", "replicaset-scale-lag", "controllers-lagging"}, loops...), When: shares("queue="),
-		Because: "its controller is switched off"},
+		Because: "its controller does not run"},
 	{ID: "E26i", Causes: ids{"apiserver-unreachable", "apiserver-readyz-check-failing"}, Effects: ids{"apiserver-identity-lease-stale"}, When: asManyStale,
 		Because: "an API server renews its lease by a write of its own"},
 	{ID: "E26o", Causes: ids{"lease-election-off"}, Effects: ids{"lease-split-metric"}, When: sameTarget,

@@ -39,7 +39,8 @@ func YAML(needs []Need, subject *Subject) string {
 		}
 	}
 	return "# What ktriage reads, made by ktriage permissions. None of it changes anything;\n" +
-		"# port-forward is the way to ports that listen on 127.0.0.1 or inside of a pod.\n" + strings.Join(docs, "---\n")
+		"# port-forward is the way to ports that listen on 127.0.0.1 or inside of a pod; a\n" +
+		"# subjectaccessreview asks what the scheduler may do, is answered and kept by nobody.\n" + strings.Join(docs, "---\n")
 }
 
 func rulesOf(needs []Need, ns string) []rule {

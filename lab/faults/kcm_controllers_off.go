@@ -16,8 +16,7 @@ const neverBegun = "never-begun"
 var kcmControllersOff = Fault{
 	Name:  "kcm-controllers-off",
 	Doc:   "The controller managers run without the controllers of jobs and of deployments: nobody begins a job, nobody looks at a deployment, and the leader is well.",
-	Want:  Problem{Check: "controllers-lagging"},
-	Or:    []Problem{{Check: "kcm-controller-not-running"}}, // where the pods show the flags that they run with
+	Want:  Problem{Check: "kcm-controller-not-running"}, // by its queues: the pods show the flags that they were made with
 	Scars: true,
 	Inject: func(ctx context.Context, lab *cluster.Lab) error {
 		for _, c := range lab.Options.Components(cluster.ControllerManager) {
