@@ -156,7 +156,8 @@ func Down(ctx context.Context, dir string) error {
 	}
 	client := supervise.NewClient(opts.socket())
 	if status, err := client.Status(ctx); err == nil {
-		if err := client.Shutdown(ctx); err != nil {
+		// One that ends before its answer is out has done what it was asked to.
+		if err := client.Shutdown(ctx); err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 			return fmt.Errorf("stop the lab in %s: %w", dir, err)
 		}
 		err := Until(ctx, stopTimeout, "the supervisor's end", func(context.Context) error {
