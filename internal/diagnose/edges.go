@@ -83,4 +83,6 @@ var Edges = []Edge{
 		Unseen: "how full the audit log's disk is", Of: ids{"apiserver-audit-errors"}},
 	{ID: "E54", What: "liveness kill during defragmentation → restart loop", Not: "no fact reads events of etcd's pods"},
 	{ID: "E55", What: "watch starvation of old etcd → stale caches", Not: "no fact tells a watch's backlog; etcd-version-known-bad is advice"},
+	{ID: "E56", What: "flags, certificates or files that a process cannot use → it ends as soon as it starts", Not: "only its log and its node's files tell, and no check reads them",
+		Unseen: "what the process said last, and the flags and certificates on its node", Of: ids{"apiserver-unreachable", "etcd-member-unreachable", "scheduler-down", "kcm-down", "kcm-restarts", "static-pod-crashloop"}},
 }
