@@ -340,7 +340,7 @@ func TestCompactionIsNotGuessed(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := p.Steps[0].Action
-	if at, err := time.Parse(time.RFC3339Nano, a.Args[ArgNotBefore]); err != nil || a.Args[ArgRevision] != "1000" || !at.Equal(checktest.Now.Add(20*time.Minute)) {
+	if at, err := time.Parse(time.RFC3339Nano, a.Args[ArgNotBefore]); err != nil || a.Args[ArgRevision] != "1000" || !at.Equal(checktest.Now.Add(20*time.Minute+LookFor)) {
 		t.Errorf("got %v", a.Args)
 	}
 	if err := (Options{Keep: Duration(time.Second), SettleLimit: 1}).Check(); err == nil {
@@ -349,6 +349,67 @@ func TestCompactionIsNotGuessed(t *testing.T) {
 	p, err = make3(t, &CompactHistory, Options{Aggressive: true}, nil)
 	if err != nil || p.Steps[0].Action.Args[ArgNotBefore] != "" {
 		t.Errorf("got %v, %v", p, err)
+	}
+}
+
+// TestDatedRevisions holds what counts as known of the past, and what does not.
+func TestDatedRevisions(t *testing.T) {
+	const turn1 = "call etcd://10.0.0.11:2379/kv/range?key=compact_rev_key"
+	turn := func(value, written string) string {
+		return `{"header":{"cluster_id":7,"member_id":1},"kvs":[{"key":"` + b64("compact_rev_key") + `","value":"` + b64(value) + `","mod_revision":` + written + `,"version":12}]}`
+	}
+	ago := func(d time.Duration, rev int64) Sight { return Sight{checktest.Now.Add(-d), rev} }
+	// The members say that the last compaction ended at 03:01:05, three minutes
+	// ago, and that 900 is the last revision that it removed.
+	long := func(seconds int64) map[string]string {
+		out := map[string]string{turn1: turn("900", "950")}
+		for i := 1; i <= 3; i++ {
+			for _, look := range []string{"first", "last"} {
+				out[fmt.Sprintf("scrape pod+http://cp-%d@kube-system/etcd-cp-%d:2381/metrics #%s", i, i, look)] =
+					strings.Replace(metrics(i, nil), "1.767322865e+09", fmt.Sprint(checktest.Now.Unix()-seconds), 1)
+			}
+		}
+		return out
+	}
+	other := long(3600)
+	other[turn1] = turn("899", "950")
+	broken := long(3600)
+	broken[turn1] = turn("next week", "950")
+	for _, tt := range []struct {
+		name   string
+		seen   []Sight
+		change map[string]string
+		want   string
+	}{
+		{"nothing is known: it waits", nil, map[string]string{turn1: `{"header":{"cluster_id":7,"member_id":1}}`}, "1000"},
+		{"what was seen is too young", []Sight{ago(9*time.Minute, 980)}, nil, "1000"},
+		{"what was seen is old enough", []Sight{ago(30*time.Minute, 940), ago(12*time.Minute, 980), ago(time.Minute, 999)}, nil, "980"},
+		{"what was seen is old: also what came since", []Sight{ago(12*time.Hour, 950)}, nil, "950 1000"},
+		{"what was seen is dropped already", []Sight{ago(12*time.Minute, 800)}, nil, "1000"},
+		{"what was seen is of another history", []Sight{ago(12*time.Minute, 5000)}, nil, "1000"},
+		{"what was seen is from the future", []Sight{ago(-time.Hour, 950)}, nil, "1000"},
+		{"API servers compact", nil, long(180), ""},
+		{"API servers did, an hour ago", nil, long(3600), "950 1000"},
+		{"the last compaction was another's", nil, other, "1000"},
+		{"the key holds no revision", nil, broken, "1000"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p, err := make3(t, &CompactHistory, Options{Seen: tt.seen}, tt.change)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, s := range p.Steps {
+				got = append(got, s.Action.Args[ArgRevision])
+				at, err := time.Parse(time.RFC3339Nano, s.Action.Args[ArgNotBefore])
+				if wait := at.Sub(checktest.Now); err != nil || (s.Action.Args[ArgRevision] == "1000") != (wait >= time.Duration(DefaultKeep)) || s.Action.Args[ArgRevision] != "1000" && wait > 0 {
+					t.Errorf("revision %s is due in %s, %v", s.Action.Args[ArgRevision], wait, err)
+				}
+			}
+			if strings.Join(got, " ") != tt.want {
+				t.Errorf("got %q, want %q; notes %q", got, tt.want, p.Notes)
+			}
+		})
 	}
 }
 

@@ -17,6 +17,8 @@ type Options struct {
 
 	Keep       Duration `json:"keep,omitempty"` // how much history stays
 	Aggressive bool     `json:"aggressive,omitempty"`
+	// Seen are the last revisions that ktriage saw, by the clock of this machine.
+	Seen []Sight `json:"seen,omitempty"`
 
 	Window      string   `json:"window,omitempty"` // when a step may begin
 	MinInterval Duration `json:"minInterval,omitempty"`

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/apiserver"
 	"github.com/ktriage/ktriage/collectors/cluster"
 	"github.com/ktriage/ktriage/collectors/etcd"
 	"github.com/ktriage/ktriage/collectors/leases"
@@ -68,7 +69,7 @@ func (r *Recipe) ReadState(s *collectors.Snapshot) (State, error) {
 func etcdFacts() []collectors.Any {
 	return []collectors.Any{
 		etcd.Members, etcd.Status, etcd.RaisedAlarms, cluster.Halted, etcd.DB, etcd.TimedReads, etcd.DefragMetrics,
-		etcd.Versions, etcd.UpkeepKeys, etcd.DataDisk, etcd.HistoryMetrics, leases.Leases,
+		etcd.Versions, etcd.UpkeepKeys, etcd.DataDisk, etcd.HistoryMetrics, etcd.CompactorTurn, leases.Leases, apiserver.Instances,
 	}
 }
 

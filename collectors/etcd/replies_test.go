@@ -80,6 +80,24 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+func TestCompactorTurn(t *testing.T) {
+	const good = `{"header":{"member_id":1},"kvs":[{"value":"OTAw","mod_revision":"950","version":"12"}]}`
+	if got, err := readCompactor(answered(good)); err != nil || got != (Compactor{Written: 950, Target: 900, Turns: 12}) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	if got, err := readCompactor(answered(`{"header":{"member_id":1}}`)); err != nil || got != (Compactor{}) {
+		t.Errorf("without the key: got %+v, %v", got, err)
+	}
+	for _, body := range []string{
+		``, `{}`, `{"kvs":[]}`, `{"header":{"member_id":1},"kvs":[{}]}`, `{"header":{"member_id":1},"kvs":[{"value":"OTAw","mod_revision":"900"}]}`,
+		`{"header":{"member_id":1},"kvs":[{"value":"LTE=","mod_revision":"950"}]}`, `{"header":{"member_id":1},"kvs":[{"value":"OTAwOTAwOTAwOTAwOTAwOTAwOTAwOTAw","mod_revision":"950"}]}`,
+	} {
+		if got, err := readCompactor(answered(body)); err == nil {
+			t.Errorf("%s passed for a turn: %+v", body, got)
+		}
+	}
+}
+
 // FuzzParse holds the readers of replies against whatever a thing on etcd's
 // port may say: none may panic, and nothing but a reply may pass for one.
 func FuzzParse(f *testing.F) {

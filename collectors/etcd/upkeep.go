@@ -9,7 +9,7 @@ import (
 )
 
 // UpkeepPrefix is where ktriage keeps in etcd what its cures must know of each
-// other, without a Kubernetes API: names of keys only, as ktriage reads no value.
+// other, without a Kubernetes API: names of keys only, as ktriage reads no values.
 const UpkeepPrefix = "/ktriage/"
 
 // The keys below UpkeepPrefix.
@@ -42,15 +42,7 @@ var UpkeepKeys = &collectors.Fact[Upkeep]{
 	Needs:   []collectors.Any{Members},
 	Targets: collectors.Single(Cluster),
 	Ask: func(s *collectors.Snapshot, _ collectors.Target) []collectors.Request {
-		ts, _ := MemberTargets(s)
-		var urls []string
-		for _, t := range ts {
-			urls = append(urls, clientAddr(s, t)+"/kv/range?key="+UpkeepPrefix+"&prefix=true&limit=1000")
-		}
-		if len(urls) == 0 {
-			return nil
-		}
-		return []collectors.Request{{Verb: collectors.Call, URL: urls[0], Or: urls[1:]}}
+		return askAny(s, "/kv/range?key="+UpkeepPrefix+"&prefix=true&limit=1000")
 	},
 	Read: readUpkeep,
 }

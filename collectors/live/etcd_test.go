@@ -59,6 +59,9 @@ func startEtcd(t *testing.T, ca *authority) (addr string, flags EtcdFlags) {
 			t.Fatal(err)
 		}
 	}
+	if _, err := e.Server.Put(context.Background(), &pb.PutRequest{Key: []byte("compact_rev_key"), Value: []byte("17")}); err != nil {
+		t.Fatal(err)
+	}
 	flags.Endpoints = []string{cu.String()}
 	return client, flags
 }
@@ -108,9 +111,15 @@ func TestEtcdAnswersAsItsOwnClientPrints(t *testing.T) {
 	if v := call("/kv/range?key=/registry/&prefix=true&limit=2&keysonly=false"); len(v["kvs"].([]any)) != 2 || v["count"].(float64) != 3 {
 		t.Errorf("got %v, want two keys of three", v)
 	}
-	if v := call("/kv/range?prefix=true&count_only=true&serializable=true"); v["kvs"] != nil || v["count"].(float64) != 3 {
-		t.Errorf("got %v, want a count of three", v)
+	if v := call("/kv/range?prefix=true&count_only=true&serializable=true"); v["kvs"] != nil || v["count"].(float64) != 4 {
+		t.Errorf("got %v, want a count of four", v)
 	}
+	// The one value that is read, and only by itself.
+	if _, body, gap := fetch(t, s, collectors.Request{Verb: collectors.Call, URL: "etcd://" + addr + "/kv/range?key=compact_rev_key"}); gap != nil || !strings.Contains(body, `"value":"MTc="`) {
+		t.Errorf("got %q, %v", body, gap)
+	}
+	call("/kv/range?key=compact_rev_key&prefix=true")
+	call("/kv/range?key=compact_rev_key&end=z")
 
 	reply, body, gap := fetch(t, s, collectors.Request{Verb: collectors.Scrape, URL: "etcd://" + addr + "/metrics"})
 	if gap != nil || !strings.Contains(body, "etcd_server_has_leader 1") || reply.Status != 200 {
@@ -119,8 +128,8 @@ func TestEtcdAnswersAsItsOwnClientPrints(t *testing.T) {
 	if _, body, gap := fetch(t, s, collectors.Request{Verb: collectors.Get, URL: "etcd://" + addr + "/health"}); gap != nil || !strings.Contains(body, `"health":"true"`) {
 		t.Errorf("got %q, %v", body, gap)
 	}
-	if got := s.Cost(); got.Bytes == 0 || got.Requests != 11 {
-		t.Errorf("got cost %+v, want 11 requests", got)
+	if got := s.Cost(); got.Bytes == 0 || got.Requests != 14 {
+		t.Errorf("got cost %+v, want 14 requests", got)
 	}
 
 	for path, want := range map[string]string{

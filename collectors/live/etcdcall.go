@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/etcd"
 )
 
 // An rpc is one call, ready to be made.
@@ -23,7 +24,7 @@ type rpc func(context.Context, *grpc.ClientConn) (any, error)
 // etcdCall makes the call that a URL's path and query name. Only calls that
 // read are known, and none of them gives away the value of a key: values hold
 // the cluster's secrets. Where their sizes are wanted, the sizes are all that
-// is kept of them.
+// is kept of them. The one exception is etcd.CompactorKey, which holds a revision.
 func etcdCall(name string, q url.Values) (rpc, error) {
 	switch name {
 	case "member/list":
@@ -63,7 +64,7 @@ func rangeCall(q url.Values) (rpc, error) {
 	}
 	req := &pb.RangeRequest{
 		Key: []byte(q.Get("key")), Limit: limit, Serializable: isTrue(q, "serializable"),
-		KeysOnly: true, CountOnly: isTrue(q, "count_only"),
+		CountOnly: isTrue(q, "count_only"),
 	}
 	if len(req.Key) == 0 && !isTrue(q, "prefix") {
 		return nil, fmt.Errorf("a range needs a key")
@@ -77,10 +78,14 @@ func rangeCall(q url.Values) (rpc, error) {
 			req.Key = []byte{0}
 		}
 	}
+	// The one value that is read is a number of etcd's own.
+	req.KeysOnly = len(req.RangeEnd) > 0 || q.Get("key") != etcd.CompactorKey
 	return func(ctx context.Context, c *grpc.ClientConn) (any, error) {
 		resp, err := pb.NewKVClient(c).Range(ctx, req)
 		for _, kv := range resp.GetKvs() {
-			kv.Value = nil // keys only was asked for; a server that does not heed it changes nothing
+			if req.KeysOnly {
+				kv.Value = nil // a server that does not heed what was asked for changes nothing
+			}
 		}
 		return resp, err
 	}, nil

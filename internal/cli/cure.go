@@ -109,7 +109,7 @@ type surgery struct {
 }
 
 // lookFor is how long a look may take: three times what one request may.
-const lookFor = 20 * time.Second
+const lookFor = remediate.LookFor
 
 func (a *app) surgery(f *cureFlags) (*surgery, error) {
 	dir, err := a.stateDir(f.stateDir)
@@ -199,6 +199,14 @@ func (s *surgery) plan(ctx context.Context, r *remediate.Recipe) (*remediate.Pla
 	snap, err := s.collect(ctx, r.Facts())
 	if err != nil {
 		return nil, err
+	}
+	if !r.Kube {
+		if st, err := r.ReadState(snap); err == nil {
+			o.Seen = sights(s.dir, st.ClusterID, remediate.Sight{At: s.app.Now().UTC(), Revision: remediate.LastRevision(snap, st)})
+		}
+	}
+	if r != &remediate.CompactHistory {
+		o.Seen = nil
 	}
 	p, err := r.Make(snap, o, "ktriage "+version())
 	return p, refused(err)

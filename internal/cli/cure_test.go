@@ -365,12 +365,25 @@ func TestCompactionKeepsHistory(t *testing.T) {
 		}
 	}
 	file := filepath.Join(p.home, "plan.json")
-	p.now = func() time.Time { return time.Now().Add(-30 * time.Minute) } // the operator made it then
-	p.mustRun(0, "plan", "etcd-compact", "-o", file)
+	p.now = func() time.Time { return time.Now().Add(-30 * time.Minute) } // an operator looked then
+	stdout, _ := p.mustRun(0, "plan", "etcd-compact")
+	if !strings.Contains(stdout, "the step waits until the last one now is") {
+		t.Errorf("got %s", stdout)
+	}
+	p.now = func() time.Time { return time.Now().Add(-15 * time.Minute) } // and made it then
+	stdout, _ = p.mustRun(0, "plan", "etcd-compact", "-o", file)
+	if !strings.Contains(stdout, "was the last one 15m ago: ktriage saw it then") {
+		t.Errorf("got %s", stdout)
+	}
 	p.now = time.Now
 	rev := p.status(p.leader()).Header.Revision
 	if _, err := p.client.Put(within(t), "/registry/x", "later"); err != nil {
 		t.Fatal(err)
+	}
+	before := p.status(p.leader()).Header.Revision
+	stdout, _ = p.mustRun(0, "apply", file, "--dry-run")
+	if !strings.Contains(stdout, "drop the history up to revision") || p.status(p.leader()).Header.Revision != before {
+		t.Errorf("got %s", stdout)
 	}
 	p.mustRun(0, "apply", file)
 	for _, m := range p.members {

@@ -84,6 +84,11 @@ func savePlan(path string, p *remediate.Plan) error {
 	if err != nil {
 		return err
 	}
+	return saveFile(path, b)
+}
+
+// saveFile writes a file that appears when it is whole.
+func saveFile(path string, b []byte) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".ktriage-*")
 	if err != nil {
 		return err
