@@ -43,6 +43,9 @@ func (g *gate) of(i int) (guards, clears []*checks.Check) {
 	if s.Kind == OpenHook || s.Kind == RemoveAPIService {
 		return g.kubeGuards(s)
 	}
+	if s.Kind == PruneEvents {
+		return g.pruneGuards(i)
+	}
 	recovery := g.plan.Recipe == noSpaceID
 	whole := []*checks.Check{g.members(), g.whole(false), g.leads(g.leader), g.alarms(recovery), g.lag(), g.reads(), g.inflight(), g.versions("")}
 	sane := []*checks.Check{g.halt(), g.window(0), g.kubernetes()}

@@ -79,6 +79,11 @@ etcd_debugging_mvcc_db_compaction_last 1.767322865e+09`, i, v["wide"], leads, v[
 
 func script(t *testing.T, change map[string]string) *capture.Script {
 	t.Helper()
+	return scriptOver(t, 0, change)
+}
+
+func scriptOver(t *testing.T, window time.Duration, change map[string]string) *capture.Script {
+	t.Helper()
 	base, err := txtar.ParseFile("../checks/checktest/testdata/kubeadm3.txtar")
 	if err != nil {
 		t.Fatal(err)
@@ -92,12 +97,17 @@ func script(t *testing.T, change map[string]string) *capture.Script {
 		}
 		mine.Files[i].Data = []byte(body + "\n")
 	}
-	return capture.NewScript(checktest.Now, 0, base, mine)
+	return capture.NewScript(checktest.Now, window, base, mine)
 }
 
 func snapshot(t *testing.T, change map[string]string, facts ...collectors.Any) *collectors.Snapshot {
 	t.Helper()
-	return collectors.Collect(context.Background(), script(t, change), checktest.Now, 0, collectors.Options{}, facts...).Snapshot
+	return snapshotOver(t, 0, change, facts...)
+}
+
+func snapshotOver(t *testing.T, window time.Duration, change map[string]string, facts ...collectors.Any) *collectors.Snapshot {
+	t.Helper()
+	return collectors.Collect(context.Background(), scriptOver(t, window, change), checktest.Now, window, collectors.Options{}, facts...).Snapshot
 }
 
 func make3(t *testing.T, r *Recipe, o Options, change map[string]string) (*Plan, error) {
@@ -105,7 +115,7 @@ func make3(t *testing.T, r *Recipe, o Options, change map[string]string) (*Plan,
 	if o.SettleLimit == 0 {
 		o.SettleLimit = Duration(time.Minute)
 	}
-	return r.Make(snapshot(t, change, r.Facts()...), o, "ktriage test")
+	return r.Make(snapshot(t, change, r.Facts(o, checktest.Now)...), o, "ktriage test")
 }
 
 const (
@@ -269,12 +279,15 @@ func TestGuardsReadOnlyWhatIsCollected(t *testing.T) {
 	nospace := map[string]string{status1: status(1, map[string]string{"errors": `["memberID:1 alarm:NOSPACE "]`})}
 	for _, r := range Recipes {
 		known := map[string]bool{}
-		for _, f := range r.Facts() {
+		for _, f := range r.Facts(Options{}, checktest.Now) {
 			known[f.Name()] = true
 		}
 		change := deadBackends
-		if r == &NoSpace {
+		switch r {
+		case &NoSpace:
 			change = nospace
+		case &EventsPrune:
+			change = oldEvents()
 		}
 		p, err := make3(t, r, Options{File: "/tmp/x.db"}, change)
 		if err != nil {

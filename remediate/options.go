@@ -15,6 +15,11 @@ type Options struct {
 	Objects []string `json:"objects,omitempty"` // the only ones that may be touched, as kind/name; all if empty
 	SaveTo  string   `json:"saveTo,omitempty"`  // the folder where objects are saved before they are changed
 
+	OlderThan  Duration `json:"olderThan,omitempty"`  // of Events
+	Namespaces []string `json:"namespaces,omitempty"` // the only ones whose Events are meant; all if empty
+	Reasons    []string `json:"reasons,omitempty"`    // the only ones for which Events are meant; all if empty
+	Rate       int      `json:"rate,omitempty"`       // of deletions a second
+
 	Keep       Duration `json:"keep,omitempty"` // how much history stays
 	Aggressive bool     `json:"aggressive,omitempty"`
 	// Seen are the last revisions that ktriage saw, by the clock of this machine.
@@ -81,6 +86,19 @@ func (o Options) Check() error {
 		return fmt.Errorf("--aggressive keeps no history: it cannot go with --keep %s", o.Keep)
 	case !o.Aggressive && o.Keep != 0 && o.Keep < minKeep:
 		return fmt.Errorf("--keep %s is less than %s, with which watches of the API server begin to fail; see --aggressive", o.Keep, minKeep)
+	}
+	switch {
+	case o.OlderThan < 0 || o.OlderThan > 0 && o.OlderThan < minOlderThan:
+		return fmt.Errorf("--older-than %s is less than %s: what happened since may still be looked at and counted up", o.OlderThan, minOlderThan)
+	case o.Rate < 0 || o.Rate > maxRate:
+		return fmt.Errorf("--rate %d is not between 1 and %d deletions a second", o.Rate, maxRate)
+	}
+	for _, names := range [][]string{o.Namespaces, o.Reasons} {
+		for _, n := range names {
+			if strings.TrimSpace(n) == "" || strings.ContainsAny(n, ", /\t\n'\"\\") {
+				return fmt.Errorf("%q is not the name of a namespace or a reason", n)
+			}
+		}
 	}
 	for _, m := range o.Members {
 		if strings.TrimSpace(m) == "" {

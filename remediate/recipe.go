@@ -20,7 +20,10 @@ type Recipe struct {
 	Title string // what it does, as an imperative
 	Doc   string // what it does, when to use it and what it costs
 	Kube  bool   // it changes objects of Kubernetes, and needs no way to etcd
-	plan  func(*planner) error
+	// Window is over how long it looks each time; 0 where one look tells.
+	Window time.Duration
+	facts  func(Options, time.Time) []collectors.Any // nil: those of its sort
+	plan   func(*planner) error
 }
 
 // The recipes that others speak of.
@@ -31,7 +34,7 @@ const (
 )
 
 // Recipes lists the recipes, in the order in which they are shown.
-var Recipes = []*Recipe{&Defrag, &CompactHistory, &NoSpace, &SaveSnapshot, &Lead, &WebhookOpen, &APIServiceRemove}
+var Recipes = []*Recipe{&Defrag, &CompactHistory, &NoSpace, &SaveSnapshot, &Lead, &WebhookOpen, &APIServiceRemove, &EventsPrune}
 
 // Find returns the recipe of an ID.
 func Find(id string) (*Recipe, bool) {
@@ -42,9 +45,13 @@ func Find(id string) (*Recipe, bool) {
 	return Recipes[i], true
 }
 
-// Facts lists what plans of the recipe are made from, and guards judge by.
-func (r *Recipe) Facts() []collectors.Any {
-	if r.Kube {
+// Facts lists what plans of the recipe are made from, and guards judge by. What
+// depends on when a plan is made is as of the time that is given.
+func (r *Recipe) Facts(o Options, at time.Time) []collectors.Any {
+	switch {
+	case r.facts != nil:
+		return r.facts(o, at)
+	case r.Kube:
 		return kubeFacts()
 	}
 	return etcdFacts()
@@ -167,6 +174,7 @@ var hints = map[checks.ID]string{
 	"cure-halt":            "delete the ConfigMap kube-system/" + cluster.HaltName + " and the etcd key " + etcd.HaltKey + " to allow it",
 	"cure-snapshot":        "make one: ktriage fix etcd-snapshot",
 	"cure-defrag-inflight": "wait until it is done, and see who started it: kubectl get cronjobs -A",
+	"cure-apiserver-calm":  "see ktriage doctor; deletions would make it worse",
 	"cure-version":         "finish the upgrade, or upgrade to a version without the fault",
 }
 
@@ -210,6 +218,8 @@ func describe(s Step) string {
 		return fmt.Sprintf("set failurePolicy of webhook %s in %s to Ignore", a.Args[ArgHook], a.Target.Name)
 	case RemoveAPIService:
 		return "delete " + a.Target.Name
+	case PruneEvents:
+		return fmt.Sprintf("delete up to %s old Events of namespace %s", a.Args[ArgLimit], a.Args[ArgNamespace])
 	case VerifyWrite:
 		return "write a key through every member, read it back and delete it"
 	}

@@ -22,6 +22,7 @@ var EventFlood = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see what the events are about", Command: "kubectl get events -A --sort-by=.lastTimestamp | tail -50", Risk: checks.ReadOnly},
 		{Title: "count them by reason", Command: "kubectl get events -A -o jsonpath='{range .items[*]}{.reason} {.source.component}{\"\\n\"}{end}' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
+		{Title: "when who writes them is mended, see how many are left; they go by themselves after the API server's --event-ttl, 1h by default", Command: "kubectl get events -A -o name | wc -l", Risk: checks.ReadOnly, Recipe: "events-prune"},
 	},
 	Run: eventFlood,
 }

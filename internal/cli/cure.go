@@ -64,6 +64,10 @@ func (f *cureFlags) addOptions(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.Members, "members", nil, "only these `members`, by name")
 	fs.StringVar(&o.Rule, "rule", "", "defragment a member if this CEL `expression` over size, inUse, free, quota, usage, fragmentation, KiB, MiB, GiB is true (default "+remediate.DefaultRule+")")
 	fs.StringSliceVar(&o.Objects, "objects", nil, "only these `objects`, as kind/name: validatingwebhookconfiguration/policy")
+	fs.Var(text{&o.OlderThan}, "older-than", "events-prune: only Events that last occurred longer ago (default "+remediate.DefaultOlderThan.String()+")")
+	fs.StringSliceVar(&o.Namespaces, "namespaces", nil, "events-prune: only Events of these `namespaces`")
+	fs.StringSliceVar(&o.Reasons, "reasons", nil, "events-prune: only Events for these `reasons`")
+	fs.IntVar(&o.Rate, "rate", 0, fmt.Sprintf("events-prune: how many `deletions` a second at most (default %d)", remediate.DefaultRate))
 	fs.StringVar(&o.To, "to", "", "the `member` that is to lead")
 	fs.StringVar(&o.File, "file", "", "the `file` to save a snapshot to; by default one in the state folder")
 	fs.Var(text{&o.Keep}, "keep", "how much history a compaction leaves (default "+remediate.DefaultKeep.String()+")")
@@ -142,14 +146,19 @@ func (s *surgery) close() {
 // collect looks with a source of its own, so that nothing is remembered from an
 // earlier look: neither an answer nor that somebody did not answer.
 func (s *surgery) collect(ctx context.Context, facts []collectors.Any) (*collectors.Snapshot, error) {
+	return s.collectOver(ctx, s.app.Now(), 0, facts)
+}
+
+// collectOver is collect at a given time, over a window.
+func (s *surgery) collectOver(ctx context.Context, at time.Time, window time.Duration, facts []collectors.Any) (*collectors.Snapshot, error) {
 	o, err := s.app.live(&s.f.source)
 	if err != nil {
 		return nil, err
 	}
 	src := o.source.(*live.Source)
-	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	ctx, cancel := context.WithTimeout(ctx, lookFor+window)
 	defer cancel()
-	c := collectors.Collect(ctx, src, s.app.Now(), 0, collectors.Options{}, facts...)
+	c := collectors.Collect(ctx, src, at, window, collectors.Options{}, facts...)
 	if s.base != nil {
 		s.base.Close()
 	}
@@ -158,8 +167,8 @@ func (s *surgery) collect(ctx context.Context, facts []collectors.Any) (*collect
 }
 
 // look judges fresh facts.
-func (s *surgery) look(ctx context.Context, cs []*checks.Check) []checks.Finding {
-	snap, err := s.collect(ctx, checks.Facts(cs))
+func (s *surgery) look(ctx context.Context, r *remediate.Recipe, cs []*checks.Check) []checks.Finding {
+	snap, err := s.collectOver(ctx, s.app.Now(), r.Window, checks.Facts(cs))
 	if err != nil {
 		return nil // no verdict is none
 	}
@@ -196,7 +205,8 @@ func (s *surgery) plan(ctx context.Context, r *remediate.Recipe) (*remediate.Pla
 	} else {
 		o.SnapshotAt = newest(snapshots)
 	}
-	snap, err := s.collect(ctx, r.Facts())
+	now := s.app.Now().UTC()
+	snap, err := s.collectOver(ctx, now, r.Window, r.Facts(o, now))
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +279,8 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 		return coded{fmt.Errorf("there is no recipe %q", p.Recipe), ExitRefused}
 	}
 	state := func(ctx context.Context) (remediate.State, error) { return s.state(ctx, recipe) }
-	run := &remediate.Run{Plan: p, Look: s.look, State: state, Clock: hands.Clock{}, Who: a.who()}
+	look := func(ctx context.Context, cs []*checks.Check) []checks.Finding { return s.look(ctx, recipe, cs) }
+	run := &remediate.Run{Plan: p, Look: look, State: state, Clock: hands.Clock{}, Who: a.who()}
 	switch begun := len(standing.Open) > 0; {
 	case standing.Ended:
 		return coded{fmt.Errorf("the plan was carried out already, says %s: make a new one", file.Name()), ExitRefused}

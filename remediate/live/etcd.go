@@ -58,14 +58,17 @@ func (a *Actuator) Do(ctx context.Context, x remediate.Action) (remediate.Outcom
 		return a.verifyWrite(ctx)
 	case remediate.Snapshot:
 		return a.snapshot(ctx, x)
-	case remediate.OpenHook, remediate.RemoveAPIService:
-		if a.config.Kube == nil {
-			return nil, notDone("there is no kubeconfig to change objects with")
-		}
-		if x.Kind == remediate.OpenHook {
-			return a.config.Kube.openHook(ctx, x)
-		}
+	}
+	if a.config.Kube == nil {
+		return nil, notDone("there is no kubeconfig to change objects with")
+	}
+	switch x.Kind {
+	case remediate.OpenHook:
+		return a.config.Kube.openHook(ctx, x)
+	case remediate.RemoveAPIService:
 		return a.config.Kube.removeAPIService(ctx, x)
+	case remediate.PruneEvents:
+		return a.config.Kube.pruneEvents(ctx, x)
 	}
 	return nil, fmt.Errorf("there is no action %q", x.Kind)
 }

@@ -55,8 +55,8 @@ func (r *refusal) Error() string {
 	return fmt.Sprintf("the API server answered %d: %s", r.code, r.text)
 }
 
-// maxObject bounds an answer: what is asked for are single small objects.
-const maxObject = 4 << 20
+// maxObject bounds an answer: single small objects, or a page of Events.
+const maxObject = 16 << 20
 
 // call makes one request, once. In and out are objects, or nil.
 func (k *Kube) call(ctx context.Context, method, path string, in, out any) error {
@@ -73,6 +73,7 @@ func (k *Kube) call(ctx context.Context, method, path string, in, out any) error
 		media = "application/json-patch+json"
 	}
 	u := *k.base
+	path, u.RawQuery, _ = strings.Cut(path, "?")
 	u.Path = strings.TrimSuffix(u.Path, "/") + path
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {

@@ -115,16 +115,14 @@ func (k *Kube) fetch(ctx context.Context, path string, into any) ([]byte, error)
 	return raw, json.Unmarshal(raw, into)
 }
 
-// saveObject writes an object to a file of its own, in the form in which kubectl
-// takes it back: without what the API server adds. One that is there from a run
-// that was killed is kept: it is the original.
-func saveObject(path string, raw []byte) error {
-	if path == "" {
-		return errors.New("no file to save it to")
-	}
+// bare is an object without what the API server adds to it.
+func bare(raw []byte) (map[string]any, error) {
 	var o map[string]any
 	if err := json.Unmarshal(raw, &o); err != nil {
-		return err
+		return nil, err
+	}
+	if o == nil {
+		return nil, errors.New("it is no object")
 	}
 	if m, ok := o["metadata"].(map[string]any); ok {
 		for _, k := range []string{"resourceVersion", "uid", "creationTimestamp", "generation", "managedFields", "selfLink"} {
@@ -132,6 +130,20 @@ func saveObject(path string, raw []byte) error {
 		}
 	}
 	delete(o, "status")
+	return o, nil
+}
+
+// saveObject writes an object to a file of its own, in the form in which kubectl
+// takes it back: without what the API server adds. One that is there from a run
+// that was killed is kept: it is the original.
+func saveObject(path string, raw []byte) error {
+	if path == "" {
+		return errors.New("no file to save it to")
+	}
+	o, err := bare(raw)
+	if err != nil {
+		return err
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetIndent("", "  ")
