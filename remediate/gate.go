@@ -43,8 +43,11 @@ func (g *gate) of(i int) (guards, clears []*checks.Check) {
 	if s.Kind == OpenHook || s.Kind == RemoveAPIService {
 		return g.kubeGuards(s)
 	}
-	if s.Kind == PruneEvents {
+	switch s.Kind {
+	case PruneEvents:
 		return g.pruneGuards(i)
+	case HandOver:
+		return g.handGuards(s)
 	}
 	recovery := g.plan.Recipe == noSpaceID
 	whole := []*checks.Check{g.members(), g.whole(false), g.leads(g.leader), g.alarms(recovery), g.lag(), g.reads(), g.inflight(), g.versions("")}
@@ -336,6 +339,8 @@ func (g *gate) inflight() *checks.Check {
 			switch {
 			case a.Gap == nil && a.Value.Now:
 				p.Warn(a.Target, "is being defragmented by someone")
+			case a.Gap == nil && a.Value.Applying:
+				p.Warn(a.Target, "applies a snapshot that it received: it was far behind")
 			case a.Gap == nil:
 				p.OK(a.Target, "is not being defragmented")
 			case slices.Contains(g.plan.State.Down, a.Target.Name) && g.plan.Options.AllowDown:

@@ -14,6 +14,7 @@ import (
 	"github.com/ktriage/ktriage/checks/checktest"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/capture"
+	"github.com/ktriage/ktriage/collectors/cluster"
 )
 
 // whole is a healthy cluster of three on which every guard is OK: cp-1 leads.
@@ -178,6 +179,7 @@ func TestGuardsForbid(t *testing.T) {
 		{"a read is slow", Options{}, map[string]string{read2: "elapsed: 3s\n{}"}, "took 3 s to read a key"},
 		{"a read hangs", Options{}, map[string]string{read2: "gap: timeout: no answer"}, "not known: no answer"},
 		{"someone defragments", Options{}, map[string]string{scrape2l: metrics(2, map[string]string{"inflight": "1"})}, "is being defragmented by someone"},
+		{"a member receives a snapshot", Options{}, map[string]string{scrape2l: metrics(2, nil) + "\netcd_server_snapshot_apply_in_progress_total 1"}, "applies a snapshot that it received"},
 		{"metrics that nobody serves", Options{}, map[string]string{scrape2f: "gap: unreachable: x", scrape2l: "gap: unreachable: x"}, "not known: x"},
 		{"an upgrade is under way", Options{}, map[string]string{status2: status(2, map[string]string{"version": `"3.6.9"`})}, "an upgrade is under way"},
 		{"a downgrade is under way", Options{}, map[string]string{status2: status(2, map[string]string{"downgradeInfo": `{"enabled":true,"targetVersion":"3.5.0"}`})}, "a downgrade to 3.5.0 is under way"},
@@ -212,27 +214,79 @@ spec: {holderIdentity: cp-1_x, leaseDurationSeconds: 15, renewTime: "2026-01-02T
 	}
 }
 
+// running makes all three members run one version.
+func running(version string) map[string]string {
+	change := map[string]string{}
+	for i, s := range []string{status1, status2, status3} {
+		change[s] = status(i+1, map[string]string{"version": `"` + version + `"`})
+	}
+	wide := version
+	if i := strings.LastIndex(version, "."); i > 0 {
+		wide = version[:i]
+	}
+	for i := 1; i <= 3; i++ {
+		for _, look := range []string{"first", "last"} {
+			change[fmt.Sprintf("scrape pod+http://cp-%d@kube-system/etcd-cp-%d:2381/metrics #%s", i, i, look)] = metrics(i, map[string]string{"wide": wide})
+		}
+	}
+	return change
+}
+
+// TestKnownBadVersionsAreRefused holds each refusal, for which recipe, and with
+// what reason.
 func TestKnownBadVersionsAreRefused(t *testing.T) {
-	for version, refused := range map[string]bool{
-		"3.3.27": true, "3.4.3": true, "3.4.7": true, "3.4.8": false, "3.4.45": false,
-		"3.5.0": true, "3.5.2": true, "3.5.3": true, "3.5.5": true, "3.5.6": false, "3.6.0": false, "3.7.3": false, "what": true,
+	const old, diverge, offline, broken, corrupt = "are not maintained", "etcd #13766", "do it offline with etcdutl (etcd #14733)", "etcd #11613", "etcd #11652"
+	for _, tt := range []struct {
+		version            string
+		defrag, compaction string // why it is refused; empty: it is not
+	}{
+		{"2.3.8", old, old}, {"3.3.27", old, old},
+		{"3.4.0", broken, corrupt}, {"3.4.3", broken, corrupt}, {"3.4.4", corrupt, corrupt}, {"3.4.7", corrupt, corrupt}, {"3.4.8", "", ""}, {"3.4.45", "", ""},
+		{"3.5.0", diverge, diverge}, {"3.5.2", diverge, diverge}, {"3.5.3", offline, ""}, {"3.5.5", offline, ""}, {"3.5.6", "", ""}, {"3.5.35", "", ""},
+		{"3.6.0", "", ""}, {"3.6.16", "", ""}, {"3.7.3", "", ""}, {"what", `"what"`, `"what"`},
 	} {
-		change := map[string]string{}
-		for i, s := range []string{status1, status2, status3} {
-			change[s] = status(i+1, map[string]string{"version": `"` + version + `"`})
-		}
-		wide := version
-		if i := strings.LastIndex(version, "."); i > 0 {
-			wide = version[:i]
-		}
-		for i := 1; i <= 3; i++ {
-			for _, look := range []string{"first", "last"} {
-				change[fmt.Sprintf("scrape pod+http://cp-%d@kube-system/etcd-cp-%d:2381/metrics #%s", i, i, look)] = metrics(i, map[string]string{"wide": wide})
+		for r, want := range map[*Recipe]string{&Defrag: tt.defrag, &CompactHistory: tt.compaction, &SaveSnapshot: tt.compaction, &Lead: tt.compaction} {
+			_, err := make3(t, r, Options{File: "/tmp/x.db"}, running(tt.version))
+			if (err != nil) != (want != "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("%s on %s: got %v, want %q", r.ID, tt.version, err, want)
 			}
 		}
-		_, err := make3(t, &Defrag, Options{}, change)
-		if (err != nil) != refused {
-			t.Errorf("%s: got %v, want refused: %v", version, err, refused)
+	}
+	for _, bad := range badVersions {
+		for _, patch := range []int{bad.from, bad.to - 1, bad.to} {
+			b, is := badFor(cluster.Release{Major: 3, Minor: bad.minor, Patch: patch}, bad.kind)
+			if (patch < bad.to) != (is && b.source == bad.source) {
+				t.Errorf("3.%d.%d: %v, %v", bad.minor, patch, b, is)
+			}
+		}
+	}
+	mixed := running("3.6.16")
+	mixed[status3] = status(3, map[string]string{"version": `"3.5.35"`})
+	for _, r := range []*Recipe{&Defrag, &CompactHistory, &SaveSnapshot, &Lead} {
+		if _, err := make3(t, r, Options{File: "/tmp/x.db"}, mixed); err == nil || !strings.Contains(err.Error(), "an upgrade is under way") {
+			t.Errorf("%s on mixed versions: got %v", r.ID, err)
+		}
+	}
+}
+
+// TestKnownFaultsAreTold holds that what is no reason to refuse is said.
+func TestKnownFaultsAreTold(t *testing.T) {
+	for version, want := range map[string]map[*Recipe]string{
+		"3.4.30": {&Defrag: "etcd #18843", &CompactHistory: "etcd #17610", &Lead: "etcd #17465"},
+		"3.5.12": {&Defrag: "mended in 3.5.17 (etcd #18843)", &CompactHistory: "a watch may lose events after a compaction; mended in 3.5.13 (etcd #17610)", &Lead: "etcd #17465"},
+		"3.5.17": {&Defrag: "", &CompactHistory: "etcd #19251", &Lead: ""},
+		"3.5.35": {&Defrag: "", &CompactHistory: "", &Lead: ""},
+		"3.6.0":  {&Defrag: "", &CompactHistory: "", &Lead: ""},
+	} {
+		for r, words := range want {
+			p, err := make3(t, r, Options{}, running(version))
+			if err != nil {
+				t.Fatal(err)
+			}
+			notes := strings.Join(p.Notes, "\n")
+			if told := strings.Contains(notes, "(etcd #"); told != (words != "") || !strings.Contains(notes, words) {
+				t.Errorf("%s on %s: want %q in\n%s", r.ID, version, words, notes)
+			}
 		}
 	}
 }
@@ -278,6 +332,9 @@ func TestSelection(t *testing.T) {
 func TestGuardsReadOnlyWhatIsCollected(t *testing.T) {
 	nospace := map[string]string{status1: status(1, map[string]string{"errors": `["memberID:1 alarm:NOSPACE "]`})}
 	for _, r := range Recipes {
+		if r == &RestartLeader {
+			continue // hangs in no script of this kind: see TestLeadershipArrives
+		}
 		known := map[string]bool{}
 		for _, f := range r.Facts(Options{}, checktest.Now) {
 			known[f.Name()] = true

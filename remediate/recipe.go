@@ -34,7 +34,7 @@ const (
 )
 
 // Recipes lists the recipes, in the order in which they are shown.
-var Recipes = []*Recipe{&Defrag, &CompactHistory, &NoSpace, &SaveSnapshot, &Lead, &WebhookOpen, &APIServiceRemove, &EventsPrune}
+var Recipes = []*Recipe{&Defrag, &CompactHistory, &NoSpace, &SaveSnapshot, &Lead, &WebhookOpen, &APIServiceRemove, &EventsPrune, &RestartLeader}
 
 // Find returns the recipe of an ID.
 func Find(id string) (*Recipe, bool) {
@@ -126,6 +126,7 @@ func (r *Recipe) Make(s *collectors.Snapshot, o Options, tool string) (*Plan, er
 	if err := r.plan(pl); err != nil {
 		return nil, err
 	}
+	pl.caution()
 	for i := range p.Steps {
 		guards, clears := pl.gate.of(i)
 		p.Steps[i].Guards, p.Steps[i].Clears = ids(guards), ids(clears)
@@ -218,6 +219,8 @@ func describe(s Step) string {
 		return fmt.Sprintf("set failurePolicy of webhook %s in %s to Ignore", a.Args[ArgHook], a.Target.Name)
 	case RemoveAPIService:
 		return "delete " + a.Target.Name
+	case HandOver:
+		return fmt.Sprintf("take %s from %s, which hangs", a.Target.Name, a.Args[ArgHolder])
 	case PruneEvents:
 		return fmt.Sprintf("delete up to %s old Events of namespace %s", a.Args[ArgLimit], a.Args[ArgNamespace])
 	case VerifyWrite:

@@ -24,7 +24,7 @@ var StuckWorker = &checks.Check{
 	Needs:     []collectors.Any{controllers.WorkQueues, controllers.Elected.Leads},
 	Remedies: []checks.Remedy{
 		{Title: "see what it was at last", Command: "kubectl -n kube-system logs kube-controller-manager-{node} --tail=500", Risk: checks.ReadOnly},
-		{Title: "on the node, end its container: another instance takes over, and the kubelet starts it again", Command: "crictl stop $(crictl ps -q --name kube-controller-manager)", Risk: checks.Disruptive},
+		{Title: "on the node, end its container: another instance takes over, and the kubelet starts it again", Command: "crictl stop $(crictl ps -q --name kube-controller-manager)", Risk: checks.Disruptive, Recipe: "restart-leader"},
 	},
 	Run: stuckWorker,
 }

@@ -24,7 +24,7 @@ var ThroughputZero = &checks.Check{
 	Needs:     []collectors.Any{scheduler.Pending, scheduler.Attempts, scheduler.Elected.Leads, pods.Pending},
 	Remedies: []checks.Remedy{
 		{Title: "see what it does", Command: "kubectl -n kube-system logs kube-scheduler-{node} --tail=100", Risk: checks.ReadOnly},
-		{Title: "on the node, end its container: another instance takes over, and the kubelet starts it again", Command: "crictl stop $(crictl ps -q --name kube-scheduler)", Risk: checks.Disruptive},
+		{Title: "on the node, end its container: another instance takes over, and the kubelet starts it again", Command: "crictl stop $(crictl ps -q --name kube-scheduler)", Risk: checks.Disruptive, Recipe: "restart-leader"},
 	},
 	Run: throughputZero,
 }

@@ -50,9 +50,10 @@ func readHistory(w metrics.Window) (History, error) {
 
 // A Defrag says whether a member is being defragmented.
 type Defrag struct {
-	Now     bool
-	Before  bool          // at the first look
-	Watched time.Duration // between the looks; 0 if there was only one, or it restarted
+	Now      bool
+	Applying bool          // a snapshot that it received from the leader
+	Before   bool          // at the first look
+	Watched  time.Duration // between the looks; 0 if there was only one, or it restarted
 }
 
 // DefragMetrics says whether each member is being defragmented.
@@ -62,7 +63,8 @@ var DefragMetrics = windowFact("etcd.defrag", "whether each member is being defr
 	if !ok {
 		return Defrag{}, missing(w, 5, family)
 	}
-	d := Defrag{Now: now > 0, Watched: w.Elapsed()}
+	applying, _ := w.Last.Sum(applyingSnapshot)
+	d := Defrag{Now: now > 0, Applying: applying > 0, Watched: w.Elapsed()}
 	if w.First != nil {
 		before, _ := w.First.Sum(family)
 		d.Before = before > 0
@@ -70,5 +72,8 @@ var DefragMetrics = windowFact("etcd.defrag", "whether each member is being defr
 	return d, nil
 },
 	metrics.Select{Name: "etcd_disk_defrag_inflight"},
+	metrics.Select{Name: applyingSnapshot},
 	metrics.Select{Name: "etcd_server_version", By: []string{"server_version"}},
 )
+
+const applyingSnapshot = "etcd_server_snapshot_apply_in_progress_total" // a gauge, in spite of its name

@@ -25,6 +25,7 @@ type Lease struct {
 	Acquired        time.Time // when the holder took it; zero if it does not say
 	Renewed         time.Time // by the holder's own clock; zero if it never was
 	Transitions     int       // how often it has changed hands
+	Strategy        string    // by which the API server decides who holds it; empty if candidates do among themselves
 	// Behind is by how much, at least, the holder's clock is behind the API
 	// server's, where that is proved: it renewed the lease between the two looks
 	// with a time from before the first of them.
@@ -163,6 +164,9 @@ func newLease(o *coordinationv1.Lease) (Lease, bool) {
 	}
 	if n := o.Spec.LeaseTransitions; n != nil {
 		l.Transitions = int(*n)
+	}
+	if s := o.Spec.Strategy; s != nil {
+		l.Strategy = string(*s)
 	}
 	return l, true
 }

@@ -69,6 +69,8 @@ func (a *Actuator) Do(ctx context.Context, x remediate.Action) (remediate.Outcom
 		return a.config.Kube.removeAPIService(ctx, x)
 	case remediate.PruneEvents:
 		return a.config.Kube.pruneEvents(ctx, x)
+	case remediate.HandOver:
+		return a.config.Kube.handOver(ctx, x)
 	}
 	return nil, fmt.Errorf("there is no action %q", x.Kind)
 }

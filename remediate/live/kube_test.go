@@ -85,11 +85,25 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		a.put(r.URL.Path, string(body))
 	case http.MethodPatch:
-		var ops []struct{ Op, Path, Value string }
+		var ops []struct {
+			Op, Path string
+			Value    any
+		}
 		json.Unmarshal(body, &ops)
 		if r.Header.Get("Content-Type") != "application/json-patch+json" || ops[0].Path != "/metadata/resourceVersion" || ops[0].Value != version(o) {
 			w.WriteHeader(http.StatusUnprocessableEntity)
 			return
+		}
+		if spec, ok := o["spec"].(map[string]any); ok { // a Lease
+			for _, x := range ops[1:] {
+				field := strings.TrimPrefix(x.Path, "/spec/")
+				if x.Op == "test" && spec[field] != x.Value {
+					w.WriteHeader(http.StatusUnprocessableEntity)
+					return
+				}
+				spec[field] = x.Value
+			}
+			break
 		}
 		o["webhooks"].([]any)[1].(map[string]any)["failurePolicy"] = ops[2].Value
 	case http.MethodDelete:
@@ -215,5 +229,55 @@ func TestAPIServiceIsRemovedAsItWasSaved(t *testing.T) {
 	}
 	if out, err := act.Do(t.Context(), x); err != nil || out["removed"] != "it was already" {
 		t.Errorf("again: got %v, %v", out, err)
+	}
+}
+
+// TestLeaseIsTakenFromItsHolderOnly holds what is written to a Lease, and that
+// nothing is if another holds it by then.
+func TestLeaseIsTakenFromItsHolderOnly(t *testing.T) {
+	const path = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-scheduler"
+	for _, tt := range []struct {
+		seconds, holder string
+		want            float64
+	}{{"0", "", 1}, {"15", remediate.Nobody, 15}} {
+		a, k := newAPI(t)
+		act := New(Config{Kube: k})
+		lease := func(holder string) {
+			a.put(path, `{"kind":"Lease","apiVersion":"coordination.k8s.io/v1","metadata":{"name":"kube-scheduler","namespace":"kube-system","uid":"u"},"spec":{"holderIdentity":"`+holder+`","leaseDurationSeconds":60,"renewTime":"2026-01-02T03:04:05.000000Z","leaseTransitions":3}}`)
+		}
+		saved := filepath.Join(t.TempDir(), "x.json")
+		x := remediate.Action{Kind: remediate.HandOver, Target: collectors.Target{Component: collectors.Leases, Name: "kube-system/kube-scheduler"},
+			Args: map[string]string{remediate.ArgHolder: "cp-1_a", remediate.ArgSeconds: tt.seconds, remediate.ArgSaved: saved}}
+		lease("cp-2_b")
+		if _, err := act.Do(t.Context(), x); !isNotDone(err) || !strings.Contains(err.Error(), "cp-2_b") {
+			t.Errorf("another holds it: got %v", err)
+		}
+		lease("cp-1_a")
+		for code, sure := range map[int]bool{http.StatusConflict: true, http.StatusForbidden: true, http.StatusBadGateway: false} {
+			a.fail = code
+			if _, err := act.Do(t.Context(), x); err == nil || isNotDone(err) != sure {
+				t.Errorf("%d: got %v", code, err)
+			}
+		}
+		a.fail = 0
+		if out, err := act.Do(t.Context(), x); err != nil || out["taken"] != "from cp-1_a" {
+			t.Fatalf("got %v, %v", out, err)
+		}
+		spec := a.objects[path]["spec"].(map[string]any)
+		if spec["holderIdentity"] != tt.holder || spec["leaseDurationSeconds"] != tt.want || spec["leaseTransitions"] != 3.0 {
+			t.Errorf("the lease is %v", spec)
+		}
+		if b, err := os.ReadFile(saved); err != nil || !strings.Contains(string(b), "cp-1_a") {
+			t.Errorf("saved: %s %v", b, err)
+		}
+		if out, err := act.Do(t.Context(), x); err != nil || out["taken"] != "it was already" {
+			t.Errorf("again: got %v, %v", out, err)
+		}
+		for _, args := range []map[string]string{{}, {remediate.ArgHolder: "", remediate.ArgSeconds: "0"}, {remediate.ArgHolder: "x", remediate.ArgSeconds: "-1"}} {
+			x.Args = args
+			if _, err := act.Do(t.Context(), x); !isNotDone(err) {
+				t.Errorf("%v: got %v", args, err)
+			}
+		}
 	}
 }

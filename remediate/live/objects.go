@@ -11,7 +11,12 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/ktriage/ktriage/remediate"
 )
@@ -104,6 +109,61 @@ func (k *Kube) removeAPIService(ctx context.Context, x remediate.Action) (remedi
 		return nil, fmt.Errorf("delete %s: %w", x.Target.Name, err)
 	}
 	return remediate.Outcome{"removed": "yes", "saved": x.Args[remediate.ArgSaved]}, nil
+}
+
+// handOver takes a lease from its holder: it frees it, as a holder does that
+// leaves, or holds it for nobody. It changes only the lease as it saved it.
+func (k *Kube) handOver(ctx context.Context, x remediate.Action) (remediate.Outcome, error) {
+	ns, name, ok := strings.Cut(x.Target.Name, "/")
+	secs, err := strconv.Atoi(x.Args[remediate.ArgSeconds])
+	if !ok || err != nil || secs < 0 || x.Args[remediate.ArgHolder] == "" {
+		return nil, notDone("%q of %s for %q seconds is no lease to hand over", x.Args[remediate.ArgHolder], x.Target.Name, x.Args[remediate.ArgSeconds])
+	}
+	path := "/apis/coordination.k8s.io/v1/namespaces/" + url.PathEscape(ns) + "/leases/" + url.PathEscape(name)
+	var l coordinationv1.Lease
+	raw, err := k.fetch(ctx, path, &l)
+	if err != nil {
+		return nil, notDone("read %s: %w", x.Target.Name, err)
+	}
+	holder, to := "", ""
+	if l.Spec.HolderIdentity != nil {
+		holder = *l.Spec.HolderIdentity
+	}
+	if secs > 0 {
+		to = remediate.Nobody
+	} else {
+		secs = 1 // what client-go writes when a holder leaves
+	}
+	switch {
+	case holder == to:
+		return remediate.Outcome{"taken": "it was already"}, nil
+	case holder != x.Args[remediate.ArgHolder]:
+		return nil, notDone("%s is held by %q by now: nothing was taken", x.Target.Name, holder)
+	}
+	if err := saveObject(x.Args[remediate.ArgSaved], raw); err != nil {
+		return nil, notDone("save %s: %w", x.Target.Name, err)
+	}
+	now := metav1.NewMicroTime(time.Now())
+	type op struct {
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value"`
+	}
+	err = k.call(ctx, http.MethodPatch, path, []op{
+		{"test", "/metadata/resourceVersion", l.ResourceVersion},
+		{"test", "/spec/holderIdentity", holder},
+		{"replace", "/spec/holderIdentity", to},
+		{"add", "/spec/leaseDurationSeconds", secs},
+		{"add", "/spec/renewTime", now},
+	}, nil)
+	var no *refusal
+	switch {
+	case errors.As(err, &no) && no.code < 500:
+		return nil, notDone("change %s: %w", x.Target.Name, err)
+	case err != nil:
+		return nil, fmt.Errorf("change %s: %w", x.Target.Name, err)
+	}
+	return remediate.Outcome{"taken": "from " + holder, "saved": x.Args[remediate.ArgSaved]}, nil
 }
 
 // fetch reads an object, and returns it as it came, too.
