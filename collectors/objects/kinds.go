@@ -13,6 +13,8 @@ import (
 	discoveryv1 "k8s.io/api/discovery/v1"
 	flowcontrolv1 "k8s.io/api/flowcontrol/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	resourcev1 "k8s.io/api/resource/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -80,6 +82,12 @@ var kinds = []Kind{
 	kind[storagev1.StorageClass, storagev1.StorageClassList]("storage.k8s.io/v1", "StorageClass", "storageclasses", func(l *storagev1.StorageClassList) []storagev1.StorageClass { return l.Items }),
 	kind[storagev1.CSINode, storagev1.CSINodeList]("storage.k8s.io/v1", "CSINode", "csinodes", func(l *storagev1.CSINodeList) []storagev1.CSINode { return l.Items }),
 	kind[storagev1.VolumeAttachment, storagev1.VolumeAttachmentList]("storage.k8s.io/v1", "VolumeAttachment", "volumeattachments", func(l *storagev1.VolumeAttachmentList) []storagev1.VolumeAttachment { return l.Items }),
+	kind[storagev1.CSIDriver, storagev1.CSIDriverList]("storage.k8s.io/v1", "CSIDriver", "csidrivers", func(l *storagev1.CSIDriverList) []storagev1.CSIDriver { return l.Items }),
+	kind[storagev1.CSIStorageCapacity, storagev1.CSIStorageCapacityList]("storage.k8s.io/v1", "CSIStorageCapacity", "csistoragecapacities", func(l *storagev1.CSIStorageCapacityList) []storagev1.CSIStorageCapacity { return l.Items }),
+	kind[schedulingv1.PriorityClass, schedulingv1.PriorityClassList]("scheduling.k8s.io/v1", "PriorityClass", "priorityclasses", func(l *schedulingv1.PriorityClassList) []schedulingv1.PriorityClass { return l.Items }),
+	kind[resourcev1.ResourceClaim, resourcev1.ResourceClaimList]("resource.k8s.io/v1", "ResourceClaim", "resourceclaims", func(l *resourcev1.ResourceClaimList) []resourcev1.ResourceClaim { return l.Items }),
+	kind[resourcev1.ResourceSlice, resourcev1.ResourceSliceList]("resource.k8s.io/v1", "ResourceSlice", "resourceslices", func(l *resourcev1.ResourceSliceList) []resourcev1.ResourceSlice { return l.Items }),
+	kind[resourcev1.DeviceClass, resourcev1.DeviceClassList]("resource.k8s.io/v1", "DeviceClass", "deviceclasses", func(l *resourcev1.DeviceClassList) []resourcev1.DeviceClass { return l.Items }),
 	bareKind("v1", "ConfigMap", "configmaps"),
 	bareKind("v1", "ServiceAccount", "serviceaccounts"),
 	jsonKind[CustomResourceDefinition]("apiextensions.k8s.io/v1", "CustomResourceDefinition", "customresourcedefinitions"),

@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	certificatesv1 "k8s.io/api/certificates/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -56,6 +57,13 @@ func Strip(o Object) {
 			u, _, _ := strings.Cut(*c.Webhook.ClientConfig.URL, "?")
 			c.Webhook.ClientConfig.URL = &u
 		}
+	case *resourcev1.ResourceClaim:
+		o.Spec.Devices.Config = nil // for the driver alone, in a form of its own
+		if a := o.Status.Allocation; a != nil {
+			a.Devices.Config = nil
+		}
+	case *resourcev1.DeviceClass:
+		o.Spec.Config = nil
 	case *certificatesv1.CertificateSigningRequest:
 		o.Spec.Request = nil // what is asked for tells names; that it waits is enough
 		if len(o.Status.Certificate) > 0 {

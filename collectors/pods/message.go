@@ -24,6 +24,7 @@ const (
 	NodeDown    Kind = "node-down"     // the node being ready again
 	Cordoned    Kind = "cordoned"      // an uncordon
 	Placement   Kind = "placement"     // other selectors, affinities or spread constraints
+	Binding     Kind = "binding"       // the node being written into the pod, which somebody refused
 	Volume      Kind = "volume"        // storage
 	Port        Kind = "port"          // a free host port
 	Claim       Kind = "claim"         // the resource claim that the pod names
@@ -40,46 +41,95 @@ const (
 	maxText    = 120
 )
 
-// ParseMessage reads the scheduler's account of why a pod fits nowhere, as it
-// stands in the condition PodScheduled: out of how many nodes, and what keeps
-// the pod from how many of them. The first reason is the one to look at first.
+// A Message is the scheduler's account of why a pod fits nowhere, as it stands
+// in the condition PodScheduled and in events: what it saw then, which need not
+// be so any more.
+type Message struct {
+	Nodes   int      // how many there were to choose from; 0 if it does not say
+	Reasons []Reason // why none of them takes it; at least one, the one to look at first in front
+
+	// Preemption is why evicting other pods would not help, of releases from
+	// 1.24 on. It is empty if the message does not say.
+	Preemption []Reason
+}
+
+// ParseMessage reads it. These are its forms:
 //
 //	0/5 nodes are available: 3 Insufficient cpu, 2 node(s) had untolerated taint {a: b}. preemption: 0/5 nodes …
 //	0/5 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: …
 //	no nodes available to schedule pods
+//	running Bind plugin "DefaultBinder": …
 //
-// Formats from Kubernetes 1.14 to 1.37 were held against it.
-func ParseMessage(msg string) (nodes int, reasons []Reason) {
+// The texts of Kubernetes 1.14 to 1.37 were held against it: what one release
+// calls otherwise than the newest is put in the newest one's words.
+func ParseMessage(msg string) Message {
 	msg = strings.ToValidUTF8(msg[:min(len(msg), maxMessage)], "")
 	head, rest, ok := strings.Cut(msg, " nodes are available:")
 	if !ok {
-		return 0, []Reason{newReason(0, msg)}
+		return Message{Reasons: []Reason{newReason(0, msg)}}
 	}
+	var m Message
 	_, all, _ := strings.Cut(head, "/")
 	if n, err := strconv.Atoi(all); err == nil && n > 0 {
-		nodes = n
+		m.Nodes = n
 	}
-	rest = strings.TrimSpace(rest)
-	// What follows the sentence is about preemption, which says the same again.
-	rest, _, _ = strings.Cut(rest, ". ")
-	rest, _, _ = strings.Cut(rest, " preemption: ")
-	rest = strings.TrimRight(rest, ". ")
-	for _, part := range split(rest) {
+	rest, after := cutPreemption(strings.TrimSpace(rest))
+	m.Reasons = tally(rest)
+	if after != "" {
+		_, said, ok := strings.Cut(after, " nodes are available:")
+		if !ok {
+			said = after
+		}
+		m.Preemption = tally(said)
+	}
+	return m
+}
+
+// cutPreemption takes off what the message says about evicting others. From 1.26
+// to 1.36 the plugin of resource claims may have its say before that.
+func cutPreemption(s string) (before, after string) {
+	before, after, found := strings.Cut(s, "preemption: ")
+	if !found {
+		after = ""
+	}
+	for _, words := range [...]string{"no new claims to deallocate", "still not schedulable"} {
+		before, _, _ = strings.Cut(before, words)
+	}
+	before, _, _ = strings.Cut(before, ". ")
+	return before, after
+}
+
+// tally reads a list of counted reasons, without their like.
+func tally(s string) []Reason {
+	var reasons []Reason
+	for _, part := range split(strings.TrimRight(strings.TrimSpace(s), ". ")) {
 		if len(reasons) == maxReasons {
 			break
 		}
-		n, text := counted(part)
-		r := newReason(n, text)
+		r := newReason(counted(part))
 		if i := slices.IndexFunc(reasons, func(o Reason) bool { return o.Text == r.Text }); i >= 0 {
-			reasons[i].Nodes += n
+			reasons[i].Nodes += r.Nodes
 			continue
 		}
 		reasons = append(reasons, r)
 	}
+	reasons = particular(reasons)
 	slices.SortStableFunc(reasons, func(a, b Reason) int {
 		return cmp.Or(cmp.Compare(a.rank(), b.rank()), cmp.Compare(b.Nodes, a.Nodes))
 	})
-	return nodes, reasons
+	return reasons
+}
+
+// particular drops what releases to 1.21 said of affinity between pods in
+// general, next to each node's particular reason.
+func particular(rs []Reason) []Reason {
+	has := slices.ContainsFunc(rs, func(r Reason) bool {
+		return r.Text == "didn't match pod affinity rules" || r.Text == "didn't match pod anti-affinity rules" || r.Text == "didn't satisfy existing pods anti-affinity rules"
+	})
+	if !has {
+		return rs
+	}
+	return slices.DeleteFunc(rs, func(r Reason) bool { return r.Text == "didn't match pod affinity/anti-affinity rules" })
 }
 
 // rank puts behind what is usually so by intent: nodes that are tainted for
@@ -127,18 +177,19 @@ func counted(s string) (int, string) {
 
 func newReason(n int, text string) Reason {
 	text = strings.TrimSpace(text)
-	text, _, _ = strings.Cut(text, " (repeated ")
+	text, _, _ = strings.Cut(text, " (repeated ") // to 1.18
+	if inner, ok := plugin(text); ok {
+		text = inner
+	}
 	text = strings.TrimPrefix(text, "node(s) ")
+	text = strings.TrimPrefix(text, "node ")
 	text = strings.TrimPrefix(text, "had ")
-	if t, ok := strings.CutPrefix(text, "taint {"); ok { // to 1.21
+	if t, ok := strings.CutPrefix(text, "taint {"); ok { // 1.18 to 1.23
 		t, _, _ = strings.Cut(t, "}")
 		text = "untolerated taint {" + t + "}"
 	}
-	switch text {
-	case "didn't match node selector", "didn't match Pod's node affinity": // to 1.19, to 1.21
-		text = "didn't match Pod's node affinity/selector"
-	case "taints that the pod didn't tolerate": // to 1.17
-		text = "untolerated taint(s)"
+	if now, ok := renamed[text]; ok {
+		text = now
 	}
 	text = strings.Replace(text, ": }", "}", 1)
 	if t, ok := strings.CutPrefix(text, "Insufficient "); ok {
@@ -150,7 +201,42 @@ func newReason(n int, text string) Reason {
 	if len(text) > maxText {
 		text = strings.ToValidUTF8(text[:maxText], "") + "…"
 	}
-	return Reason{Nodes: n, Text: text, Kind: kind(text)}
+	r := Reason{Nodes: n, Text: text, Kind: kind(text)}
+	for _, p := range ofPod {
+		if strings.HasPrefix(text, p) {
+			r.Nodes = 0 // from 1.19 to 1.25 it was counted for each node
+		}
+	}
+	return r
+}
+
+// ofPod begins what is said of a pod before any node is looked at.
+var ofPod = []string{"pod has unbound immediate ", "persistentvolumeclaim ", "waiting for ephemeral volume controller ", "resourceclaim "}
+
+// renamed puts what earlier releases said in the words of later ones.
+var renamed = map[string]string{
+	"didn't match node selector":                        "didn't match Pod's node affinity/selector",     // to 1.19
+	"didn't match Pod's node affinity":                  "didn't match Pod's node affinity/selector",     // 1.20
+	"didn't match the requested hostname":               "didn't match the requested node name",          // to 1.20
+	"didn't match pod affinity/anti-affinity":           "didn't match pod affinity/anti-affinity rules", // to 1.20
+	"taints that the pod didn't tolerate":               "untolerated taint(s)",                          // to 1.17
+	"volume node affinity conflict":                     "didn't match PersistentVolume's node affinity", // to 1.32
+	"Insufficient pods":                                 "Too many pods",                                 // to 1.17
+	"Preemption will not help schedule pod on any node": "Preemption is not helpful for scheduling",
+}
+
+// plugin takes off what releases to 1.18 wrote before a reason that only one of
+// their plugins gave.
+func plugin(s string) (string, bool) {
+	for _, before := range [...]string{`error while running "`, `running "`} {
+		if rest, ok := strings.CutPrefix(s, before); ok {
+			if _, why, ok := strings.Cut(rest, ` filter plugin for pod `); ok {
+				_, why, ok = strings.Cut(why, ": ")
+				return why, ok
+			}
+		}
+	}
+	return "", false
 }
 
 // kinds are told by a part of the text, the more particular first.
@@ -159,16 +245,26 @@ var kinds = []struct {
 	kind Kind
 }{
 	{"no nodes available", NoNodes},
+	{"running Bind plugin", Binding}, // from 1.22 on
+	{"bind plugin \"", Binding},      // 1.17 to 1.21
+	{"inding rejected: ", Binding},   // to 1.25
 	{"node.cloudprovider.kubernetes.io/uninitialized", Uninitiated},
 	{"node.kubernetes.io/not-ready", NodeDown},
+	{"were not ready", NodeDown}, // to 1.17
 	{"node.kubernetes.io/unreachable", NodeDown},
 	{"node.kubernetes.io/unschedulable", Cordoned},
 	{"were unschedulable", Cordoned},
 	{"untolerated taint", Taint},
+	{"disk pressure", Taint},   // to 1.17 these were no taints yet, and kept away alike
+	{"memory pressure", Taint}, // …
+	{"pid pressure", Taint},
+	{"unavailable network", Taint},
 	{"insufficient ", Resources},
 	{"Too many pods", Resources},
 	{"free ports", Port},
-	{"olume", Volume}, // PersistentVolume, volume
+	{"didn't satisfy plugin", Placement}, // with their names, of which one may be VolumeBinding
+	{"olume", Volume},                    // PersistentVolume, volume
+	{"CSI driver", Volume},
 	{"pvc", Volume},
 	{"free storage", Volume},
 	{"available disk", Volume},
@@ -176,6 +272,9 @@ var kinds = []struct {
 	{"affinity", Placement},
 	{"topology spread", Placement},
 	{"requested node name", Placement},
+	{"resourceclaim", Claim},
+	{"allocate all claims", Claim},
+	{"required features", Placement},
 }
 
 func kind(text string) Kind {

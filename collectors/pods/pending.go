@@ -212,11 +212,13 @@ func classify(p *corev1.Pod, now time.Time) (Group, time.Time) {
 	case p.Status.NominatedNodeName != "" && now.Sub(since) < preemption:
 		return Group{Cause: Preempting}, since
 	}
-	nodes, reasons := ParseMessage(said.Message)
-	g := Group{Cause: Unschedulable, Key: reasons[0].Text, Nodes: nodes, Reasons: reasons}
-	if said.Reason == corev1.PodReasonSchedulerError && reasons[0].Kind != NoNodes {
+	m := ParseMessage(said.Message)
+	g := Group{Cause: Unschedulable, Key: m.Reasons[0].Text, Nodes: m.Nodes, Reasons: m.Reasons}
+	if said.Reason == corev1.PodReasonSchedulerError && m.Reasons[0].Kind != NoNodes {
 		g.Cause = Failing
-		g.Reasons[0].Kind = Failed
+		if m.Reasons[0].Kind != Binding {
+			g.Reasons[0].Kind = Failed
+		}
 	}
 	return g, since
 }
