@@ -92,6 +92,10 @@ func refuser(x controllers.Refusal) string {
 		return "the controller itself may not create pods"
 	case controllers.ByPolicy:
 		return fmt.Sprintf("ValidatingAdmissionPolicy %q does not allow them", x.Name)
+	case controllers.ByPriorityClass:
+		return fmt.Sprintf("priority class %q does not exist", x.Name)
+	case controllers.ByRuntimeClass:
+		return fmt.Sprintf("runtime class %q does not exist", x.Name)
 	}
 	return x.Message
 }

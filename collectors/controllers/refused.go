@@ -28,6 +28,9 @@ const (
 	ByServiceAccount Refuser = "service account" // it does not exist
 	ByPermission     Refuser = "permission"      // the controller itself may not
 	ByPolicy         Refuser = "policy"          // a ValidatingAdmissionPolicy
+	ByPriorityClass  Refuser = "priority class"  // it does not exist
+	ByRuntimeClass   Refuser = "runtime class"   // it does not exist
+	ByInvalid        Refuser = "invalid"         // the pod's own description
 	ByOther          Refuser = "other"
 )
 
@@ -194,7 +197,11 @@ var classes = []struct {
 	{ByPodSecurity, regexp.MustCompile(`violates PodSecurity "([^"]+)"`)},
 	{ByPodSecurity, regexp.MustCompile(`unable to validate against any (?:pod security policy|security context constraint)()`)},
 	{ByServiceAccount, regexp.MustCompile(`(?:error looking up service account|serviceaccount) "?([^\s":]+)"?(?:: serviceaccount|[^\n]* not found)`)},
-	{ByLimitRange, regexp.MustCompile(`(?:maximum|minimum) [a-z-]+ usage per (?:Container|Pod)()`)},
+	{ByLimitRange, regexp.MustCompile(`(?:maximum|minimum) [a-z0-9./-]+ usage per (?:Container|Pod)()`)},
+	{ByLimitRange, regexp.MustCompile(`max limit to request ratio per (?:Container|Pod)()`)},
+	{ByPriorityClass, regexp.MustCompile(`no PriorityClass with name (\S+) was found`)},
+	{ByRuntimeClass, regexp.MustCompile(`RuntimeClass(?:\.node\.k8s\.io)? "([^"]+)" not found`)},
+	{ByInvalid, regexp.MustCompile(`Pod "[^"]*" is invalid: ()`)},
 	{ByPermission, regexp.MustCompile(`cannot create resource "pods"()`)},
 }
 

@@ -249,7 +249,11 @@ func (e *Evidence) list(path string) (*collectors.Reply, *collectors.Gap) {
 		}
 		return nil, notHeld("%s%s", kind.Resource, where).With(remedy)
 	}
-	if must := needs[kind.Resource]; must != "" && !slices.ContainsFunc(all, func(o objects.Object) bool { return o.GetNamespace() == must }) {
+	must := needs[kind.Resource]
+	if plain == "/api/v1/pods" && query == "" {
+		must = "kube-system" // who wants all pods adds up what they take of the nodes
+	}
+	if must != "" && !slices.ContainsFunc(all, func(o objects.Object) bool { return o.GetNamespace() == must }) {
 		return nil, notHeld("%s of the namespace %s", kind.Resource, must).With(remedy)
 	}
 	enc := objects.NewEncoder(kind)

@@ -175,6 +175,10 @@ func counted(s string) (int, string) {
 	return n, text
 }
 
+// Shorten puts one of the scheduler's reasons in the words of its newest release,
+// without what they have in common.
+func Shorten(reason string) Reason { return newReason(0, reason) }
+
 func newReason(n int, text string) Reason {
 	text = strings.TrimSpace(text)
 	text, _, _ = strings.Cut(text, " (repeated ") // to 1.18
