@@ -11,6 +11,7 @@ import (
 	"github.com/ktriage/ktriage/checks/suite"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/capture"
+	"github.com/ktriage/ktriage/internal/pending"
 	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/internal/vitals"
 )
@@ -40,6 +41,9 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 		opts.Recorder = j.recorder
 	}
 	facts := slices.Concat(report.Facts, checks.Facts(j.checks), vitals.Facts())
+	if j.recorder != nil {
+		facts = append(facts, pending.Facts()...) // for ktriage pending --from
+	}
 	c := collectors.Collect(ctx, o.source, started, window, opts, facts...)
 	snap := c.Snapshot
 	findings := checks.Run(snap, j.checks)

@@ -142,6 +142,7 @@ writes keys of its own, when asked to, and takes them away again.`,
 		Example: `  ktriage doctor                      judge the cluster of the current kubeconfig
   ktriage doctor --from demo          judge a recording of a sick cluster
   ktriage doctor -o json              the same for a program
+  ktriage pending                     why pods do not run, and what would help
   ktriage explain etcd-wal-fsync-slow what a rule looks at, and what to do`,
 		SilenceErrors:     true,
 		SilenceUsage:      true,
@@ -159,7 +160,7 @@ writes keys of its own, when asked to, and takes them away again.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.doctor(), a.vitals(), a.etcd(), a.certs(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs())
+	root.AddCommand(a.doctor(), a.vitals(), a.etcd(), a.certs(), a.pending(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs())
 	return root
 }
 

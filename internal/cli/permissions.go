@@ -13,6 +13,7 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/rights"
 	"github.com/ktriage/ktriage/internal/certs"
+	"github.com/ktriage/ktriage/internal/pending"
 	"github.com/ktriage/ktriage/internal/permissions"
 	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/internal/vitals"
@@ -82,7 +83,8 @@ func needsOf(chosen []*checks.Check, namespaces ...string) []permissions.Need {
 		permissions.User{Name: "every report", Facts: report.Facts},
 		permissions.User{Name: "ktriage vitals", Facts: vitals.Facts()})
 	if len(chosen) == len(all()) { // who chose some wants no more than these
-		users = append(users, permissions.User{Name: "ktriage certs", Facts: certs.Facts()})
+		users = append(users, permissions.User{Name: "ktriage certs", Facts: certs.Facts()},
+			permissions.User{Name: "ktriage pending", Facts: slices.Concat(pending.Facts(), pending.SchedulerFacts())})
 	}
 	return permissions.Of(users, namespaces...)
 }

@@ -85,6 +85,9 @@ func TestPermissions(t *testing.T) {
 				// A few checks are enough, and quick. Where these had another way, or no
 				// turn in the time of a busy machine, all that ask for it are tried.
 				few, all := wanting(users, rule)
+				if all == "" {
+					t.Skipf("%s: no check asks for it, but a command that lists", name)
+				}
 				g := a.doctor(ctx, t, bin, "--window", "1s", "--only", few)
 				named := g.naming(rule)
 				if len(named) == 0 {

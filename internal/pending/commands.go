@@ -1,0 +1,314 @@
+package pending
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/ktriage/ktriage/collectors/pods"
+	"github.com/ktriage/ktriage/internal/fit"
+)
+
+// A subject is the pod that a change is for, and who would make it again.
+type subject struct {
+	pod   *corev1.Pod // nil where the objects are not known
+	ns    string
+	name  string
+	owner pods.Owner
+}
+
+// templated are the owners whose template of a pod can be changed, with what
+// kubectl calls them.
+var templated = map[string]string{"Deployment": "deployment", "StatefulSet": "statefulset", "DaemonSet": "daemonset", "ReplicaSet": "replicaset"}
+
+// object is what kubectl calls the thing that holds the pod's description, and
+// the path to it. Of a pod that nobody would make again, or a Job's, whose
+// template cannot be changed, there is none.
+func (s subject) object() (name, path string, ok bool) {
+	kind, ok := templated[s.owner.Kind]
+	if !ok {
+		return "", "", false
+	}
+	return kind + "/" + word(s.owner.Name), "/spec/template/spec", true
+}
+
+// remake is how the description of a pod is changed that does not let itself be
+// changed: it is made anew.
+func (s subject) remake(what string) []string {
+	switch {
+	case s.owner.Kind == "Job":
+		return []string{fmt.Sprintf("kubectl -n %s get job %s -o yaml > job.yaml   # %s, take out status, selector and the controller-uid labels", s.ns, word(s.owner.Name), what),
+			"kubectl replace --force -f job.yaml"}
+	case s.owner.Kind != "":
+		return []string{fmt.Sprintf("kubectl -n %s edit %s %s   # %s, in its template of the pod", s.ns, word(strings.ToLower(s.owner.Kind)), word(s.owner.Name), what)}
+	}
+	return []string{fmt.Sprintf("kubectl -n %s get pod %s -o yaml > pod.yaml   # %s", s.ns, word(s.name), what), "kubectl replace --force -f pod.yaml"}
+}
+
+// patch changes the pod's description where it is kept.
+func (s subject) patch(what string, ops ...op) []string {
+	name, path, ok := s.object()
+	if !ok {
+		return s.remake(what)
+	}
+	for i := range ops {
+		ops[i].Path = path + ops[i].Path
+	}
+	return []string{fmt.Sprintf("kubectl -n %s patch %s --type=json -p %s", s.ns, name, word(jsonText(ops)))}
+}
+
+// An op is one operation of a JSON patch.
+type op struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value,omitempty"`
+}
+
+func jsonText(v any) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(v) // of maps and strings only: it cannot fail
+	return strings.TrimSpace(b.String())
+}
+
+// pointer escapes a part of a JSON patch's path.
+func pointer(s string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(s) }
+
+// word quotes what is no plain word, as a shell wants it.
+func word(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./:=,@%+", r)
+	}
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// commands are what an operator would type for one edit.
+func (s subject) commands(e fit.Edit) []string {
+	node := word(e.Object.Name)
+	switch e.Kind {
+	case fit.LowerRequest:
+		return s.lower(e)
+	case fit.AddLabel:
+		return []string{"kubectl label node " + node + " " + pairs(e.Labels)}
+	case fit.Tolerate:
+		return s.tolerate(e)
+	case fit.RemoveTaint:
+		if e.Taint == nil {
+			return nil
+		}
+		return []string{"kubectl taint node " + node + " " + word(e.Taint.Key+":"+e.Taint.Effect+"-")}
+	case fit.Uncordon:
+		return []string{"kubectl uncordon " + node}
+	case fit.FreePort, fit.FreeVolume, fit.EvictPods:
+		return s.stop(e)
+	case fit.CreateClaim, fit.CreateClass, fit.CreateVolume:
+		return s.create(e)
+	case fit.DropSelector:
+		var ops []op
+		for _, k := range slices.Sorted(maps.Keys(e.Labels)) {
+			ops = append(ops, op{Op: "remove", Path: "/nodeSelector/" + pointer(k)})
+		}
+		if len(ops) == 0 {
+			ops = []op{{Op: "remove", Path: "/nodeSelector"}}
+		}
+		return s.patch("take out of nodeSelector what no node has", ops...)
+	case fit.RelaxAffinity:
+		return s.relax(e)
+	case fit.RelaxSpread:
+		path := fmt.Sprintf("/topologySpreadConstraints/%d", e.Index)
+		if e.MaxSkew > 0 {
+			return s.patch(fmt.Sprintf("set maxSkew to %d", e.MaxSkew), op{"replace", path + "/maxSkew", e.MaxSkew})
+		}
+		return s.patch("set whenUnsatisfiable to ScheduleAnyway", op{"replace", path + "/whenUnsatisfiable", "ScheduleAnyway"})
+	case fit.RemoveGates:
+		return []string{fmt.Sprintf("kubectl -n %s patch pod %s --type=json -p %s", s.ns, word(s.name), word(jsonText([]op{{Op: "remove", Path: "/spec/schedulingGates"}})))}
+	case fit.AllocateDevice:
+		return []string{fmt.Sprintf("kubectl -n %s describe resourceclaims", s.ns), "kubectl get resourceslices"}
+	case fit.AddNode:
+		return addNode(e.Shape)
+	}
+	return nil
+}
+
+func pairs(labels map[string]string) string {
+	var out []string
+	for _, k := range slices.Sorted(maps.Keys(labels)) {
+		out = append(out, word(k+"="+labels[k]))
+	}
+	return strings.Join(out, " ")
+}
+
+// lower writes the request of one container, which is lowered by as much as the
+// pod's is to be.
+func (s subject) lower(e fit.Edit) []string {
+	to, what := e.To, fmt.Sprintf("lower its request for %s to %s", e.Resource, quantity(e.Resource, e.To))
+	if s.pod == nil {
+		return s.remake(what)
+	}
+	name := corev1.ResourceName(e.Resource)
+	limited := false
+	for _, c := range slices.Concat(s.pod.Spec.Containers, s.pod.Spec.InitContainers) {
+		if c.Name == e.Container {
+			to = amount(name, c.Resources.Requests[name]) - (e.From - e.To)
+			_, limited = c.Resources.Limits[name]
+		}
+	}
+	if to < 0 || e.Container == "" && len(s.pod.Spec.Containers) != 1 {
+		return s.remake(what)
+	}
+	obj, _, ok := s.object()
+	if !ok {
+		return s.remake(what)
+	}
+	set := e.Resource + "=" + quantity(e.Resource, to)
+	args := "--requests=" + word(set)
+	// Of what cannot be overcommitted the limit is the request.
+	if limited && strings.Contains(e.Resource, "/") || strings.HasPrefix(e.Resource, corev1.ResourceHugePagesPrefix) {
+		args = "--limits=" + word(set) + " " + args
+	}
+	in := ""
+	if e.Container != "" {
+		in = " -c " + word(e.Container)
+	}
+	return []string{fmt.Sprintf("kubectl -n %s set resources %s%s %s", s.ns, obj, in, args)}
+}
+
+// amount is a quantity in the model's units.
+func amount(name corev1.ResourceName, q resource.Quantity) int64 {
+	if name == corev1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+// quantity writes an amount as Kubernetes reads it, rounded down to what is easy
+// to type where that loses less than a hundredth.
+func quantity(name string, n int64) string {
+	switch {
+	case name == string(corev1.ResourceCPU):
+		return resource.NewMilliQuantity(n, resource.DecimalSI).String()
+	case name == string(corev1.ResourceMemory), name == string(corev1.ResourceEphemeralStorage), strings.HasPrefix(name, corev1.ResourceHugePagesPrefix):
+		for _, u := range []struct {
+			size int64
+			name string
+		}{{1 << 30, "Gi"}, {1 << 20, "Mi"}, {1 << 10, "Ki"}} {
+			if n%u.size == 0 && n > 0 || n/u.size >= 100 {
+				return fmt.Sprintf("%d%s", n/u.size, u.name)
+			}
+		}
+	}
+	return fmt.Sprint(n)
+}
+
+func (s subject) tolerate(e fit.Edit) []string {
+	if e.Taint == nil {
+		return nil
+	}
+	t := map[string]string{"key": e.Taint.Key, "operator": "Exists", "effect": e.Taint.Effect}
+	if e.Taint.Value != "" {
+		t["operator"], t["value"] = "Equal", e.Taint.Value
+	}
+	what := "add a toleration of the taint " + e.Taint.Key
+	has := s.pod != nil && slices.ContainsFunc(s.pod.Spec.Tolerations, func(x corev1.Toleration) bool {
+		return x.Key != corev1.TaintNodeNotReady && x.Key != corev1.TaintNodeUnreachable // those of every pod, which its template does not have
+	})
+	o := op{"add", "/tolerations", []any{t}}
+	if has {
+		o = op{"add", "/tolerations/-", t}
+	}
+	if _, _, ok := s.object(); !ok && s.owner.Kind == "" {
+		// A pod may be given tolerations while it waits. It always has some.
+		return []string{fmt.Sprintf("kubectl -n %s patch pod %s --type=json -p %s", s.ns, word(s.name), word(jsonText([]op{{"add", "/spec/tolerations/-", t}})))}
+	}
+	return s.patch(what, o)
+}
+
+// stop stops pods that are in the way.
+func (s subject) stop(e fit.Edit) []string {
+	if e.Self {
+		return nil // the scheduler does it
+	}
+	var out []string
+	for _, p := range e.Pods {
+		out = append(out, fmt.Sprintf("kubectl -n %s delete pod %s", word(p.Namespace), word(p.Name)))
+	}
+	return out
+}
+
+func (s subject) create(e fit.Edit) []string {
+	v := e.Volume
+	if v == nil {
+		v = &fit.VolumeRef{}
+	}
+	switch e.Kind {
+	case fit.CreateClass:
+		return []string{"kubectl get storageclasses   # which there are; create the missing one, or make the claim anew with one of these"}
+	case fit.CreateVolume:
+		return []string{fmt.Sprintf("kubectl get persistentvolumes   # which there are; create one of at least %s%s", bytesOr(v.Requested, "what the claim asks for"), ofClass(v.Class))}
+	}
+	claim := v.Claim
+	if e.Object.Name != "" {
+		claim = e.Object.Name
+	}
+	ns := s.ns
+	return []string{fmt.Sprintf("kubectl -n %s get persistentvolumeclaims   # create %s there, or name one of these in the pod", ns, word(claim))}
+}
+
+func bytesOr(n int64, otherwise string) string {
+	if n <= 0 {
+		return otherwise
+	}
+	return quantity("memory", n)
+}
+
+func ofClass(c string) string {
+	if c == "" {
+		return ""
+	}
+	return " of class " + c
+}
+
+// terms are where the terms of affinity stand in a pod.
+var terms = map[string]string{
+	"nodeAffinity":    "/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution",
+	"podAffinity":     "/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution",
+	"podAntiAffinity": "/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution",
+}
+
+func (s subject) relax(e fit.Edit) []string {
+	path, ok := terms[e.Of]
+	switch {
+	case e.Of == "existingPodAntiAffinity":
+		return []string{fmt.Sprintf("kubectl -n %s get pod %s -o jsonpath='{.spec.affinity.podAntiAffinity}'   # whose term keeps this pod away; relax it in its owner", word(e.Object.Namespace), word(e.Object.Name))}
+	case !ok:
+		return nil // of the scheduler's configuration
+	case e.Of == "nodeAffinity":
+		// Its terms are alternatives: to drop one of several demands more.
+		return s.patch("take out the required node affinity", op{Op: "remove", Path: path})
+	}
+	return s.patch("take out term "+fmt.Sprint(e.Index)+" of the required "+e.Of, op{Op: "remove", Path: fmt.Sprintf("%s/%d", path, e.Index)})
+}
+
+func addNode(sh *fit.Shape) []string {
+	if sh == nil {
+		return nil
+	}
+	var wants []string
+	for _, r := range slices.Sorted(maps.Keys(sh.Allocatable)) {
+		wants = append(wants, fmt.Sprintf("%s %s", r, quantity(r, sh.Allocatable[r])))
+	}
+	s := "# a node with at least " + strings.Join(wants, ", ") + " allocatable"
+	if len(sh.Labels) > 0 {
+		s += ", labelled " + pairs(sh.Labels)
+	}
+	return []string{s}
+}
