@@ -131,8 +131,6 @@ func (s subject) commands(e fit.Edit) []string {
 		return s.patch("set whenUnsatisfiable to ScheduleAnyway", op{"replace", path + "/whenUnsatisfiable", "ScheduleAnyway"})
 	case fit.RemoveGates:
 		return []string{fmt.Sprintf("kubectl -n %s patch pod %s --type=json -p %s", s.ns, word(s.name), word(jsonText([]op{{Op: "remove", Path: "/spec/schedulingGates"}})))}
-	case fit.AllocateDevice:
-		return []string{fmt.Sprintf("kubectl -n %s describe resourceclaims", s.ns), "kubectl get resourceslices"}
 	case fit.AddNode:
 		return addNode(e.Shape)
 	}
