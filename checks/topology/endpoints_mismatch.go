@@ -59,7 +59,7 @@ func endpointsMismatch(p *checks.Pass) {
 		p.Nothing(t, "no API server runs as a pod with which to compare")
 	case f.Listed == 0:
 		p.Critical(t, "it leads to no API server, of %s: pods cannot reach the API", checks.Count(withPods, "pod")).
-			Saw(apiserver.Instances, "endpoints", "0", itoa(withPods), "")
+			Saw(apiserver.Instances, "endpoints", "0", itoa(withPods), "").Mark("empty")
 	case len(stale) > 0:
 		p.Warn(t, "it leads to %s, where no API server's pod is: connections there fail", strings.Join(stale, ", ")).
 			Saw(apiserver.Instances, "endpoints without a pod", strings.Join(stale, ", "), "", "")

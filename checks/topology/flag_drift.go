@@ -68,6 +68,9 @@ func flagDrift(p *checks.Pass) {
 		default:
 			v = p.OK(t, "%s with the same image and flags", checks.Count(len(is), "instance"))
 		}
+		for _, f := range heavy {
+			v.Mark("flag=" + f)
+		}
 		for _, f := range differ {
 			for _, i := range is {
 				v.Saw(cluster.Instances, i.Name()+" --"+f, i.Flag(f, "not set"), "", "")

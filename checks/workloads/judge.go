@@ -66,6 +66,9 @@ func held(p *checks.Pass, f *collectors.Fact[controllers.Loop], l controllers.Lo
 		v := p.Judge(collectors.Target{Component: collectors.Controllers, Name: h.Example}, s, "%s: %s%s%s", checks.Count(h.Count, l.Kind), h.By, since, more).
 			Saw(f, h.By, checks.Count(h.Count, l.Kind), "", cmp.Or(w.source, "experience; no public source")).
 			Number("objects", float64(h.Count)).Number("oldest", h.Oldest.Seconds())
+		if h.Missing > 0 {
+			v.Number("missing", float64(h.Missing))
+		}
 		if h.Mark != "" {
 			v.Mark(h.Mark)
 		}

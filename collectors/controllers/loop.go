@@ -28,6 +28,7 @@ type Held struct {
 	Example string        // namespace/name of that one
 	System  bool          // they are in a namespace of the cluster's own
 	Bad     bool          // it hurts more than its own workload
+	Missing int           // pods that are not ready, where it is known how many
 	Mark    string        // by which links between findings are made; may be empty
 }
 

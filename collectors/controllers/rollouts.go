@@ -36,7 +36,7 @@ var StatefulSets = newLoop("statefulsets", "the StatefulSets that lack ready pod
 			case o.Status.Replicas < want:
 				l.hold(o, "pods that are not created, one not being ready or its creation refused", age)
 			case o.Status.ReadyReplicas < want:
-				l.hold(o, "pods that are not ready", age)
+				l.hold(o, "pods that are not ready", age).Missing += int(want - o.Status.ReadyReplicas)
 			case o.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType && partition(o) == 0 &&
 				o.Status.UpdateRevision != "" && o.Status.UpdatedReplicas < want:
 				l.hold(o, "a rollout that does not go on", age)
@@ -82,7 +82,7 @@ func (d *daemons) look(l *Loop, _ int, x objects.Object, now time.Time) {
 	case s.CurrentNumberScheduled < s.DesiredNumberScheduled:
 		l.hold(o, "nodes without its pod, whose creation may be refused", age)
 	case s.NumberReady < s.DesiredNumberScheduled:
-		l.hold(o, "pods that are not ready", age)
+		l.hold(o, "pods that are not ready", age).Missing += int(s.DesiredNumberScheduled - s.NumberReady)
 	case s.NumberMisscheduled > 0:
 		l.hold(o, "pods on nodes where they do not belong any more", age)
 	case o.Spec.UpdateStrategy.Type != appsv1.OnDeleteDaemonSetStrategyType && s.UpdatedNumberScheduled < s.DesiredNumberScheduled:

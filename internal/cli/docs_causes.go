@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"html"
+	"maps"
 	"slices"
 	"strings"
 
@@ -226,6 +227,10 @@ up. An arrow that would go past a stage through which others go is left out; the
 		"effect whose cause is of that kind is shown with \"it cannot see …\".\n\n| edge | what brings about what | links | not told, and why |\n|---|---|---|---|\n")
 	for _, e := range diagnose.Edges {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", e.ID, e.What, strings.Join(e.Links, ", "), e.Not)
+	}
+	b.WriteString("\n## What stands alone\n\nThese checks are in no link: neither are they explained by another, nor do they explain one.\n\n| check | because |\n|---|---|\n")
+	for _, id := range slices.Sorted(maps.Keys(diagnose.Alone)) {
+		fmt.Fprintf(&b, "| %s | %s |\n", id, diagnose.Alone[id])
 	}
 	return b.Bytes()
 }

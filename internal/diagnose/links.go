@@ -276,6 +276,36 @@ var Links = []Link{
 	{ID: "E51", Causes: ids{"ccm-uninitialized-nodes"}, Effects: ids{"scheduler-unschedulable-pods"}, When: byItsTaint,
 		Because: "no pod is placed on a node that the cloud controller manager has not taken up"},
 
+	// What ktriage learned to tell after the rest of it.
+	{ID: "E17e", Causes: ids{"etcd-nospace-alarm", "etcd-no-leader", "etcd-quorum-lost"}, Effects: ids{"ha-endpoints-mismatch"}, When: fits(hasMark("empty")),
+		Because: "an API server stands there as long as it renews a key in etcd"},
+	{ID: "E41k", Causes: ids{"ha-endpoints-mismatch"}, Effects: ids{"lease-expired"}, When: bothOf(leadsNowhere, ofOperators),
+		Because: "pods reach the API server through the Service kubernetes"},
+	{ID: "E39d", Causes: ids{"ha-flag-drift"}, Effects: ids{"sa-signing-key-mismatch"}, When: differsIn("flag=service-account-"),
+		Because: "the API servers are told of different keys"},
+	{ID: "E52d", Causes: ids{"ha-flag-drift"}, Effects: ids{"apiserver-decode-errors"}, When: differsIn("flag=encryption-provider-config"),
+		Because: "the API servers are told of different keys to read with"},
+	{ID: "E52k", Causes: ids{"apiserver-encryption-kms"}, Effects: ids{"apiserver-readyz-check-failing", "apiserver-decode-errors", "apiserver-5xx-ratio"}, When: bothOf(SamePlace, ofEncrypted),
+		Because: "what is encrypted is read and written through the key service"},
+	{ID: "E36k", Causes: ids{"apiservice-unavailable", "conversion-webhook-failing"}, Effects: ids{"kcm-gc-sync-errors"}, When: isCritical,
+		Because: "the garbage collector lists every kind of object, and one cannot be listed"},
+	{ID: "E37t", Causes: ids{"conversion-webhook-failing"}, Effects: ids{"crd-terminating-stuck"}, When: sameTarget,
+		Because: "its objects are to be deleted first, and cannot be read"},
+	{ID: "E51c", Causes: ids{"lease-expired"}, Effects: ids{"ccm-lb-pending", "ccm-routes", "ccm-uninitialized-nodes"}, When: ofCloud,
+		Because: "no cloud controller manager is at work"},
+	{ID: "E14g", Causes: ids{"etcd-compaction-stalled"}, Effects: ids{"etcd-db-growth"}, When: sameTarget,
+		Because: "history that is not compacted stays"},
+	{ID: "E15", Causes: ids{"apiserver-event-flood", "apiserver-resource-flood"}, Effects: ids{"etcd-db-growth"}, When: isCompacted,
+		Because: "most of what is written is of this kind"},
+	{ID: "E11", Causes: ids{"apiserver-expensive-lists"}, Effects: ids{"etcd-memory-high", "etcd-cpu-high", "etcd-grpc-slow"}, When: disksAreFast,
+		Because: "lists read far more from etcd than they return"},
+	{ID: "E48", Causes: ids{"apiserver-service-ip-exhausted"}, Effects: ids{"apiserver-5xx-ratio"}, When: noneLeft,
+		Because: "a Service for which no address is left is not made"},
+	{ID: "E21a", Causes: ids{"apiserver-authz-webhook-slow"}, Effects: ids{"apiserver-write-latency-slo", "apiserver-read-latency-slo"}, When: bothOf(SamePlace, asSlow),
+		Because: "every request waits until the webhook has said whether it may"},
+	{ID: "E38n", Causes: ids{"cert-san-mismatch"}, Effects: ids{"apiserver-unreachable"}, When: says("certificate is not for"),
+		Because: "clients do not accept a certificate for another name"},
+
 	// What the kubelet says of the process that is down.
 	{ID: "P1", Causes: ids{"etcd-member-unreachable", "apiserver-unreachable", "scheduler-down", "kcm-down", "etcd-quorum-lost"}, Effects: ids{"static-pod-crashloop", "kcm-restarts", "apiserver-restarting", "static-pod-probe-failing"}, When: itsPod,
 		Because: "it is the pod of the same process"},
@@ -295,6 +325,9 @@ var Links = []Link{
 		Because: "who cannot read or write the lease loses it"},
 	{ID: "L5", Causes: ids{"le-renew-failed"}, Effects: ids{"le-lost"}, When: sameTarget,
 		Because: "who does not renew the lease in time ends"},
+
+	{ID: "L6", Causes: logCauses(), Effects: logEffects(), When: tellsOfIt,
+		Because: "the log tells of the same"},
 
 	// What cannot be asked because of what is down.
 	{ID: "G1", Causes: ids{"etcd-member-unreachable"}, Gaps: true, When: silentPart,
@@ -324,4 +357,52 @@ var Links = []Link{
 var loops = ids{
 	"daemonset-stuck", "job-stuck", "cronjob-missed", "endpoint-lag", "pvc-pending", "kcm-hpa-failing", "pdb-blocking", "quota-full",
 	"kcm-default-objects-missing", "node-lifecycle-lag", "node-csr-pending", "gc-orphans",
+}
+
+// inLogs pairs what is found in numbers or objects with what logs tell of it.
+var inLogs = []struct {
+	cause  checks.ID
+	signed ids
+}{
+	{"apiserver-429", ids{"apiserver-log-429"}},
+	{"apiservice-unavailable", ids{"apiserver-log-apiservice", "kcm-discovery", "kcm-gc"}},
+	{"apiserver-audit-errors", ids{"apiserver-log-audit"}},
+	{"apiserver-auth-failures", ids{"apiserver-log-authn"}},
+	{"apiserver-cache-inconsistent", ids{"apiserver-log-cache-inconsistent"}},
+	{"client-cert-expiring", ids{"apiserver-log-cert"}},
+	{"etcd-compaction-stalled", ids{"apiserver-log-compact-fail"}},
+	{"etcd-quorum-lost", ids{"apiserver-log-etcd-dial", "etcd-log-request-timeout"}},
+	{"apiserver-encryption-kms", ids{"apiserver-log-kms"}},
+	{"apiserver-readyz-check-failing", ids{"apiserver-log-readyz", "apiserver-log-storage-hook"}},
+	{"apiserver-etcd-latency", ids{"apiserver-log-slow-trace", "apiserver-log-timeout"}},
+	{"apiserver-watch-cache-reinit", ids{"apiserver-log-watchcache"}},
+	{"apiserver-watch-cache-lag", ids{"apiserver-log-too-large-rv"}},
+	{"webhook-failing-closed", ids{"apiserver-log-webhook-closed"}},
+	{"webhook-fail-open", ids{"apiserver-log-webhook-open"}},
+	{"etcd-leader-flapping", ids{"etcd-log-election"}},
+	{"etcd-member-unreachable", ids{"etcd-log-peer-lost", "etcd-log-peer-unhealthy"}},
+	{"etcd-slow-read-index", ids{"etcd-log-readindex-slow", "etcd-log-readindex-timeout"}},
+	{"etcd-request-too-large", ids{"etcd-log-request-too-large"}},
+	{"etcd-fd-exhaustion", ids{"etcd-log-fd"}},
+	{"etcd-hash-divergence", ids{"etcd-log-corrupt"}},
+	{"nodes-mass-notready", ids{"kcm-node"}},
+	{"replicaset-failedcreate", ids{"kcm-quota"}},
+	{"kcm-client-throttled", ids{"log-client-throttled"}},
+	{"kcm-client-errors", ids{"refl-watch"}},
+	{"scheduler-errors", ids{"sched-error"}},
+	{"apiserver-unreachable", ids{"log-api-unreachable"}},
+}
+
+func logCauses() (out ids) {
+	for _, x := range inLogs {
+		out = append(out, x.cause)
+	}
+	return out
+}
+
+func logEffects() (out ids) {
+	for _, x := range inLogs {
+		out = append(out, x.signed...)
+	}
+	return out
 }

@@ -849,6 +849,10 @@ func podsNotThere(c, e checks.Finding, all View) Strength {
 		return min(nobodyWorks(c, e, all), CoOccurrence)
 	case c.Check == "scheduler-unschedulable-pods" && e.Check == "deployment-replicas-mismatch" && !c.Marked("deployment="+e.Target.Name):
 		return No
+	case c.Check == "scheduler-unschedulable-pods" && e.Number("missing") > c.Number("pods"):
+		return No // more are missing than fit nowhere
+	case c.Check == "node-notready" && e.Check == "daemonset-stuck" && e.Number("missing") > float64(all.count(c.Check))*max(1, e.Number("objects")):
+		return No // a DaemonSet has one on each node
 	}
 	return CoOccurrence
 }
@@ -892,6 +896,90 @@ func asManyStale(c, e checks.Finding, all View) Strength {
 func isThePeer(c, e checks.Finding, _ View) Strength {
 	if e.Marked("peer=" + c.Target.Name) {
 		return Direct
+	}
+	return No
+}
+
+// leadsNowhere fires where the Service kubernetes has no endpoint at all.
+func leadsNowhere(c, _ checks.Finding, _ View) Strength {
+	if c.Marked("empty") {
+		return CoOccurrence
+	}
+	return No
+}
+
+// ofOperators fires for leases of others than the control plane, who come to the
+// API server by another way than pods do.
+func ofOperators(_, e checks.Finding, _ View) Strength {
+	if e.Marked("core") {
+		return No
+	}
+	return CoOccurrence
+}
+
+// ofCloud fires where the lease that expired is the cloud controller manager's.
+func ofCloud(c, _ checks.Finding, _ View) Strength {
+	if c.Status == checks.Critical && strings.HasSuffix(c.Target.Name, "/cloud-controller-manager") {
+		return Direct
+	}
+	return No
+}
+
+// differsIn fires where the API servers differ in such a flag.
+func differsIn(mark string) Predicate {
+	return func(c, _ checks.Finding, _ View) Strength {
+		if c.Target.Name == "kube-apiserver" && slices.ContainsFunc(c.Marks, func(m string) bool { return strings.HasPrefix(m, mark) }) {
+			return Direct
+		}
+		return No
+	}
+}
+
+// isCritical fires where the cause is critical: an extension API that few ask
+// for is none.
+func isCritical(c, _ checks.Finding, _ View) Strength {
+	if c.Status == checks.Critical {
+		return CoOccurrence
+	}
+	return No
+}
+
+// isCompacted fires unless history that nobody compacts is the better reason.
+func isCompacted(_, _ checks.Finding, all View) Strength {
+	if all.Bad("etcd-compaction-stalled") {
+		return No
+	}
+	return CoOccurrence
+}
+
+// noneLeft fires for failing requests for Services where no address is left.
+func noneLeft(c, e checks.Finding, _ View) Strength {
+	if left, ok := c.Numbers["left"]; ok && left <= 0 && e.Marked("resource=services") {
+		return Temporal
+	}
+	return No
+}
+
+// ofEncrypted fires for what is encrypted where anything is: secrets, and the
+// health check of the key service itself.
+func ofEncrypted(_, e checks.Finding, _ View) Strength {
+	if e.Marked("resource=secrets") || slices.ContainsFunc(marked(e, "check="), func(c string) bool { return strings.HasPrefix(c, "kms-") }) {
+		return Temporal
+	}
+	return No
+}
+
+// tellsOfIt fires where a log tells of the very thing that was found, of the same
+// member or instance if both name one.
+func tellsOfIt(c, e checks.Finding, all View) Strength {
+	for _, x := range inLogs {
+		if x.cause != c.Check || !slices.Contains(x.signed, e.Check) {
+			continue
+		}
+		if c.Target.Component != e.Target.Component || c.Check == "etcd-member-unreachable" || c.Check == "replicaset-failedcreate" {
+			return CoOccurrence // the log is of who meets with it
+		}
+		return itsLog(c, e, all)
 	}
 	return No
 }
