@@ -52,7 +52,14 @@ func (c *cycle) volumeBinding(n *nodeInfo, r *result) {
 			}
 			break
 		}
-		if !v.on(csiNode).reaches(n) {
+		seen, broken := v.on(csiNode)
+		if broken != "" {
+			if !elsewhere {
+				r.error(VolumeBinding, broken)
+			}
+			break
+		}
+		if !seen.reaches(n) {
 			elsewhere = true
 			fail(volumeElsewhere, i, 2, p, v.Name, fmt.Sprintf("volume %s of claim %s cannot be used on the node: it is at %s", v.Name, p.name, volumeSite(v)), nil)
 		}

@@ -99,6 +99,14 @@ func (r *result) hit(plugin, reason, sub int, weight float64) {
 	r.weight += weight
 }
 
+// error notes an error that ends the scheduler's attempt, of all nodes. It meets it
+// only where no filter before has refused the node.
+func (r *result) error(plugin, what string) {
+	if len(r.hits) == 0 && r.err == "" {
+		r.err = fmt.Sprintf("running %q filter plugin: %s", plugin, what)
+	}
+}
+
 func (r *result) fail(f Failure) { r.failures = append(r.failures, f) }
 
 func (r *result) reset() {

@@ -155,7 +155,7 @@ func (c *cycle) resourceClaims() {
 		ref := &Ref{Kind: ResourceClaims, Namespace: c.pod.Namespace, Name: *name}
 		claim := c.m.resourceClaims[c.pod.Namespace+"/"+*name]
 		if claim == nil {
-			block(fmt.Sprintf("resourceclaim %q not found", *name), fmt.Sprintf("resource claim %s does not exist", *name), ref)
+			block(fmt.Sprintf("could not find ResourceClaim \"%s/%s\"", c.pod.Namespace, *name), fmt.Sprintf("resource claim %s does not exist", *name), ref)
 			continue
 		}
 		if claim.DeletionTimestamp != nil {
@@ -271,10 +271,19 @@ func (c *cycle) allocator() {
 
 func quiet() context.Context { return klog.NewContext(context.Background(), logr.Discard()) }
 
+// dynamicResources tells whether the node has the devices of the pod's claims. The
+// scheduler tries to allocate before it looks where the allocated ones are.
 func (c *cycle) dynamicResources(n *nodeInfo, r *result) {
 	special, ok := c.specialFor(n, r)
 	if !ok {
 		return
+	}
+	claims := c.claims.toBe
+	if special != nil {
+		claims = append(slices.Clone(claims), special)
+	}
+	if c.claims.allocator != nil && len(claims) > 0 {
+		c.allocate(n, claims, r)
 	}
 	for i := range c.claims.allocated {
 		x := &c.claims.allocated[i]
@@ -293,27 +302,20 @@ func (c *cycle) dynamicResources(n *nodeInfo, r *result) {
 				Claim: &Ref{Kind: ResourceClaims, Namespace: x.claim.Namespace, Name: x.claim.Name}})
 		}
 	}
-	claims := c.claims.toBe
-	if special != nil {
-		claims = append(slices.Clone(claims), special)
-	}
-	if c.claims.allocator == nil || len(claims) == 0 {
-		return
-	}
+}
+
+func (c *cycle) allocate(n *nodeInfo, claims []*resourcev1.ResourceClaim, r *result) {
 	results, err := c.claims.allocator.Allocate(quiet(), n.node, claims)
-	reason := ""
+	reason := "cannot allocate all claims"
 	switch {
 	case errors.Is(err, structured.ErrFailedAllocationOnNode):
 		reason = err.Error()
 	case err != nil:
-		r.err = fmt.Sprintf("running %q filter plugin: %v", DynamicResources, err)
+		r.error(DynamicResources, err.Error())
 		return
-	case len(results) != len(claims):
-		reason = "cannot allocate all claims"
-	default:
+	case len(results) == len(claims):
 		return
 	}
-	// The scheduler allocates before it counts the claims that are elsewhere.
 	r.hit(pDynamicResources, 0, c.text(reason), 1)
 	if r.full {
 		r.fail(Failure{Plugin: DynamicResources, Reason: reason, Detail: "the node has no free devices for " + claimText(claims),

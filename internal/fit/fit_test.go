@@ -167,7 +167,7 @@ func TestMessage(t *testing.T) {
 		{"anti-affinity of a pod that runs", node("a") + pod("q", "", "nodeName: a, affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: w}}}]}}") + pod("p", "labels: {app: w}", ""),
 			"0/1 nodes are available: 1 node(s) didn't satisfy existing pods anti-affinity rules."},
 		{"a resource claim that does not exist", node("a") + pod("p", "", "resourceClaims: [{name: x, resourceClaimName: gpu}], containers: [{name: c, resources: {claims: [{name: x}]}}]"),
-			`0/1 nodes are available: resourceclaim "gpu" not found.`},
+			`0/1 nodes are available: could not find ResourceClaim "default/gpu".`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			c, p := read(t, test.cluster)

@@ -72,7 +72,7 @@ func (c *cycle) volumeLimits(n *nodeInfo, r *result) {
 	c.needs(pNodeVolumeLimits, Pods, VolumeAttachments)
 	has := c.m.attachedTo(n, csiNode)
 	if has.err != "" {
-		r.err = fmt.Sprintf("running %q filter plugin: %s", NodeVolumeLimits, has.err)
+		r.error(NodeVolumeLimits, has.err)
 		return
 	}
 	for _, d := range drivers {

@@ -64,6 +64,7 @@ type volume struct {
 	// nodes may have migrated.
 	translated *volume
 	plugin     string // of such a volume
+	broken     string // why it cannot be translated
 }
 
 type capacity struct {

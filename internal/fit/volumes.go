@@ -109,6 +109,8 @@ func newVolume(pv *v1.PersistentVolume) *volume {
 			v.plugin = name
 			if t, err := csi.TranslateInTreePVToCSI(logr.Discard(), pv); err == nil {
 				v.translated = newVolume(t)
+			} else {
+				v.broken = fmt.Sprintf("could not translate pv: %v", err)
 			}
 		}
 	}
@@ -125,15 +127,15 @@ func (v *volume) reaches(n *nodeInfo) bool {
 }
 
 // on is the volume as the node sees it: by its CSI driver where the node has
-// migrated the plugin.
-func (v *volume) on(csiNode *storagev1.CSINode) *volume {
-	if v.translated == nil || csiNode == nil {
-		return v
+// migrated the plugin. Where that cannot be told the scheduler meets an error.
+func (v *volume) on(csiNode *storagev1.CSINode) (*volume, string) {
+	if v.plugin == "" || csiNode == nil || !slices.Contains(strings.Split(csiNode.Annotations[v1.MigratedPluginsAnnotationKey], ","), v.plugin) {
+		return v, ""
 	}
-	if slices.Contains(strings.Split(csiNode.Annotations[v1.MigratedPluginsAnnotationKey], ","), v.plugin) {
-		return v.translated
+	if v.translated == nil {
+		return v, v.broken
 	}
-	return v
+	return v.translated, ""
 }
 
 func newCapacity(x *storagev1.CSIStorageCapacity) *capacity {
