@@ -4,23 +4,22 @@ package fit
 type ChangeKind string
 
 const (
-	LowerRequest   ChangeKind = "lower-request"
-	AddLabel       ChangeKind = "add-node-label"
-	Tolerate       ChangeKind = "tolerate-taint"
-	RemoveTaint    ChangeKind = "remove-taint"
-	Uncordon       ChangeKind = "uncordon"
-	FreePort       ChangeKind = "free-host-port"
-	CreateClaim    ChangeKind = "create-claim"
-	CreateClass    ChangeKind = "create-class"
-	CreateVolume   ChangeKind = "create-volume"
-	DropSelector   ChangeKind = "drop-node-selector"
-	RelaxAffinity  ChangeKind = "relax-affinity"
-	RelaxSpread    ChangeKind = "relax-spread"
-	EvictPods      ChangeKind = "evict-pods"
-	FreeVolume     ChangeKind = "free-volume"
-	AddNode        ChangeKind = "add-node"
-	RemoveGates    ChangeKind = "remove-gates"
-	AllocateDevice ChangeKind = "add-device"
+	LowerRequest  ChangeKind = "lower-request"
+	AddLabel      ChangeKind = "add-node-label"
+	Tolerate      ChangeKind = "tolerate-taint"
+	RemoveTaint   ChangeKind = "remove-taint"
+	Uncordon      ChangeKind = "uncordon"
+	FreePort      ChangeKind = "free-host-port"
+	CreateClaim   ChangeKind = "create-claim"
+	CreateClass   ChangeKind = "create-class"
+	CreateVolume  ChangeKind = "create-volume"
+	DropSelector  ChangeKind = "drop-node-selector"
+	RelaxAffinity ChangeKind = "relax-affinity"
+	RelaxSpread   ChangeKind = "relax-spread"
+	EvictPods     ChangeKind = "evict-pods"
+	FreeVolume    ChangeKind = "free-volume"
+	AddNode       ChangeKind = "add-node"
+	RemoveGates   ChangeKind = "remove-gates"
 )
 
 // Harm tells what a change does besides helping the pod.
@@ -59,15 +58,17 @@ type Edit struct {
 	Kind ChangeKind `json:"kind"`
 	// Object is what is changed, created or stopped.
 	Object Ref `json:"object"`
-	// Resource, From and To are of lowered requests: the pod's whole request, in
-	// thousandths of a core, bytes or pieces.
+	// Resource, From and To are of lowered requests of a container, in thousandths of
+	// a core, bytes or pieces.
 	Resource string `json:"resource,omitempty"`
 	From     int64  `json:"from,omitempty"`
 	To       int64  `json:"to,omitempty"`
 	// Container is the container whose request is to be lowered, empty where it is
 	// the pod's own.
 	Container string `json:"container,omitempty"`
-	// Labels are to be set.
+	// More are further requests of the same resource to be lowered.
+	More []Cut `json:"more,omitempty"`
+	// Labels are to be set, or to be dropped from the pod's node selector.
 	Labels map[string]string `json:"labels,omitempty"`
 	Taint  *Taint            `json:"taint,omitempty"`
 	// Pods are to be moved or stopped; Breaks are the disruption budgets against it.
@@ -75,7 +76,11 @@ type Edit struct {
 	Breaks []Ref `json:"breaks,omitempty"`
 	// Self: the scheduler does it by itself, by preemption.
 	Self bool `json:"self,omitempty"`
-	// Of and Index name the term or constraint to relax, MaxSkew what to relax it to.
+	// Node is where a volume to be created has to be usable, empty for anywhere.
+	Node string `json:"node,omitempty"`
+	// Of and Index name the term or constraint to relax: of a node selector by its
+	// key, of spread constraints with MaxSkew, the least that will do. Where that is
+	// not set the term or constraint has to go.
 	Of      string `json:"of,omitempty"`
 	Index   int    `json:"index,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
@@ -83,6 +88,13 @@ type Edit struct {
 	Shape *Shape `json:"shape,omitempty"`
 	// Volume is of a claim, class or volume to create.
 	Volume *VolumeRef `json:"volume,omitempty"`
+}
+
+// A Cut is a request that is to be lowered.
+type Cut struct {
+	Container string `json:"container,omitempty"`
+	From      int64  `json:"from"`
+	To        int64  `json:"to"`
 }
 
 // A Shape is what a node must have.

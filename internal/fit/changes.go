@@ -1,9 +1,360 @@
 package fit
 
 import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
 	v1 "k8s.io/api/core/v1"
+)
+
+const (
+	// nearNodes is how many nodes of each group are tried with edits of their own: the
+	// nearest. More would say the same of other nodes.
+	nearNodes = 2
+	// mostNodes bounds how many nodes are tried in all.
+	mostNodes = 80
+	// mostChanges are shown; what is worse than these is of no use.
+	mostChanges = 12
 )
 
 // Changes are the smallest ways to make the pod fit, the smallest and most
 // harmless first. There are none for a pod that fits.
-func (m *Model) Changes(pod *v1.Pod) []Change { return nil }
+func (m *Model) Changes(pod *v1.Pod) []Change {
+	v := m.Judge(pod)
+	if v.State == Fits || v.State == Failing || v.NumNodes == 0 && len(v.Unread) > 0 {
+		return nil
+	}
+	s := &search{from: m, pod: pod, seen: map[string]int{}}
+	start := variant{model: m, pod: pod}
+	if len(v.Gates) > 0 {
+		start = start.with(removeGates(pod, v.Gates))
+		s.offer(start)
+	}
+	for _, begin := range s.unblocked(start, v.Blocked) {
+		s.offer(begin)
+		s.byNode(begin)
+		s.byEviction(begin)
+		s.byNewNode(begin)
+	}
+	slices.SortStableFunc(s.found, func(a, b found) int {
+		return cmp.Or(cmp.Compare(a.cost, b.cost), cmp.Compare(len(a.change.Edits), len(b.change.Edits)), cmp.Compare(b.change.Nodes, a.change.Nodes))
+	})
+	var out []Change
+	for _, f := range s.minimal() {
+		out = append(out, f.change)
+		if len(out) == mostChanges {
+			break
+		}
+	}
+	return out
+}
+
+// A variant is a copy of the cluster and the pod with some edits made.
+type variant struct {
+	model *Model
+	pod   *v1.Pod
+	edits []edit
+	// node is where the pod is to go, where that is settled.
+	node string
+}
+
+// An edit is one that is known how to make.
+type edit struct {
+	Edit
+	text  string
+	cost  float64
+	harm  Harm
+	waits string
+	// do makes it. It may return a changed model or pod, and must not change what it gets.
+	do func(m *Model, pod *v1.Pod) (*Model, *v1.Pod)
+}
+
+// with makes one edit more.
+func (v variant) with(e edit) variant {
+	v.model, v.pod = e.do(v.model, v.pod)
+	v.edits = append(slices.Clone(v.edits), e)
+	return v
+}
+
+// A search gathers changes that are proved.
+type search struct {
+	from  *Model
+	pod   *v1.Pod
+	seen  map[string]int
+	found []found
+}
+
+type found struct {
+	change Change
+	cost   float64
+	key    string
+	parts  []string
+}
+
+// fits finds the nodes on which a variant's pod fits, only the one where that is
+// settled.
+func (v variant) fits() []string {
+	c := v.model.cycle(v.pod)
+	if len(c.blocked) > 0 || c.failing != "" || len(v.pod.Spec.SchedulingGates) > 0 {
+		return nil
+	}
+	var out []string
+	var r result
+	judge := func(n *nodeInfo) bool {
+		r.reset()
+		c.judgeNode(n, &r)
+		if len(r.hits) == 0 && r.err == "" {
+			out = append(out, n.node.Name)
+		}
+		return r.err == ""
+	}
+	if v.node != "" {
+		if i, ok := v.model.byName[v.node]; ok {
+			judge(v.model.nodes[i])
+		}
+	} else {
+		for _, n := range v.model.nodes {
+			if !judge(n) {
+				return nil
+			}
+		}
+	}
+	if len(c.unread) > 0 {
+		return nil
+	}
+	return out
+}
+
+// offer keeps a variant if the pod fits now.
+func (s *search) offer(v variant) bool {
+	if len(v.edits) == 0 {
+		return false
+	}
+	var parts []string
+	for _, e := range v.edits {
+		parts = append(parts, e.text)
+	}
+	slices.Sort(parts)
+	key := strings.Join(parts, "\x00")
+	if _, ok := s.seen[key]; ok {
+		return true
+	}
+	nodes := v.fits()
+	if len(nodes) == 0 {
+		return false
+	}
+	s.seen[key] = len(s.found)
+	change := Change{Node: nodes[0], Nodes: len(nodes), Harm: NoHarm}
+	var cost float64
+	var texts, waits []string
+	for _, e := range v.edits {
+		change.Edits = append(change.Edits, e.Edit)
+		cost += e.cost
+		change.Harm = worse(change.Harm, e.harm)
+		texts = append(texts, e.text)
+		if e.waits != "" && !slices.Contains(waits, e.waits) {
+			waits = append(waits, e.waits)
+		}
+	}
+	change.Summary, change.Waits = strings.Join(texts, " and "), strings.Join(waits, "; ")
+	s.found = append(s.found, found{change, cost, key, parts})
+	return true
+}
+
+func worse(a, b Harm) Harm {
+	order := []Harm{NoHarm, PodOnly, Others, Disrupts}
+	return order[max(slices.Index(order, a), slices.Index(order, b))]
+}
+
+// minimal leaves out what does more than another change that does as well.
+func (s *search) minimal() []found {
+	var out []found
+	for _, f := range s.found {
+		more := slices.ContainsFunc(out, func(o found) bool {
+			if len(o.parts) > len(f.parts) {
+				return false
+			}
+			for _, p := range o.parts {
+				if !slices.Contains(f.parts, p) {
+					return false
+				}
+			}
+			return true
+		})
+		if !more {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// byNode tries to make the pod fit on nodes one by one, by an edit for each
+// constraint that it fails there.
+func (s *search) byNode(begin variant) {
+	c := begin.model.cycle(begin.pod)
+	if len(c.blocked) > 0 || c.failing != "" {
+		return
+	}
+	verdict := begin.model.judge(begin.pod)
+	tried := 0
+	for _, g := range verdict.Groups {
+		for _, name := range g.Nodes[:min(nearNodes, len(g.Nodes))] {
+			if tried++; tried > mostNodes {
+				return
+			}
+			s.onNode(begin, name, begin.model.Node(begin.pod, name))
+		}
+	}
+}
+
+// onNode tries all single edits where one constraint is in the way, and for more
+// the combinations that change the pod alone, the cluster alone, and the cheapest.
+func (s *search) onNode(begin variant, node string, failures []Failure) {
+	options := make([][]edit, 0, len(failures))
+	for i := range failures {
+		o := s.options(begin, node, &failures[i])
+		if len(o) == 0 {
+			return
+		}
+		slices.SortStableFunc(o, func(a, b edit) int { return cmp.Compare(a.cost, b.cost) })
+		options = append(options, o)
+	}
+	if len(options) == 1 {
+		for _, e := range options[0] {
+			s.attempt(begin, node, []edit{e})
+		}
+		return
+	}
+	for _, prefer := range []func(edit) bool{
+		func(edit) bool { return true },
+		func(e edit) bool { return e.harm == PodOnly },
+		func(e edit) bool { return e.harm == Others || e.harm == NoHarm },
+	} {
+		var combination []edit
+		for _, o := range options {
+			i := slices.IndexFunc(o, prefer)
+			if i < 0 {
+				i = 0
+			}
+			combination = append(combination, o[i])
+		}
+		s.attempt(begin, node, combination)
+	}
+}
+
+// attempt makes edits and offers what comes of it. An edit may cure several
+// constraints at once, so that edits found for one are left out where a smaller
+// set does.
+func (s *search) attempt(begin variant, node string, edits []edit) {
+	v := begin
+	var made []string
+	podOnly := true
+	for _, e := range edits {
+		if slices.Contains(made, e.text) {
+			continue
+		}
+		made = append(made, e.text)
+		podOnly = podOnly && e.harm == PodOnly
+		v = v.with(e)
+	}
+	if !podOnly {
+		v.node = node
+	}
+	for _, leave := range v.edits[len(begin.edits):] {
+		if len(v.edits) == len(begin.edits)+1 {
+			break
+		}
+		less := begin
+		for _, e := range v.edits[len(begin.edits):] {
+			if e.text != leave.text {
+				less = less.with(e)
+			}
+		}
+		less.node = v.node
+		if s.offer(less) {
+			return
+		}
+	}
+	s.offer(v)
+}
+
+func removeGates(pod *v1.Pod, gates []string) edit {
+	return edit{Edit: Edit{Kind: RemoveGates, Object: podRef(pod)}, cost: 1, harm: NoHarm,
+		text: "let the owner of the scheduling gates remove them: " + strings.Join(gates, ", "),
+		do: func(m *Model, p *v1.Pod) (*Model, *v1.Pod) {
+			p = p.DeepCopy()
+			p.Spec.SchedulingGates = nil
+			return m, p
+		}}
+}
+
+// onPod is an edit of the pod.
+func onPod(change func(*v1.Pod)) func(*Model, *v1.Pod) (*Model, *v1.Pod) {
+	return func(m *Model, p *v1.Pod) (*Model, *v1.Pod) {
+		p = p.DeepCopy()
+		change(p)
+		return m, p
+	}
+}
+
+// onNode is an edit of a node.
+func onNode(name string, change func(*v1.Node)) func(*Model, *v1.Pod) (*Model, *v1.Pod) {
+	return func(m *Model, p *v1.Pod) (*Model, *v1.Pod) {
+		i, ok := m.byName[name]
+		if !ok {
+			return m, p
+		}
+		n := m.nodes[i].node.DeepCopy()
+		change(n)
+		return m.withNode(n), p
+	}
+}
+
+// stopped is an edit that takes pods from their nodes.
+func stopped(pods []*podInfo) func(*Model, *v1.Pod) (*Model, *v1.Pod) {
+	return func(m *Model, p *v1.Pod) (*Model, *v1.Pod) {
+		gone := map[*podInfo]bool{}
+		for _, x := range pods {
+			gone[x] = true
+		}
+		return m.without(gone), p
+	}
+}
+
+func refs(pods []*podInfo) []Ref {
+	out := make([]Ref, 0, len(pods))
+	for _, p := range pods {
+		out = append(out, podRef(p.pod))
+	}
+	return out
+}
+
+// budgetsAgainst are those that stopping the pods would break.
+func (m *Model) budgetsAgainst(pods []*podInfo) []Ref {
+	var out []Ref
+	for _, b := range m.budgets {
+		allowed := b.pdb.Status.DisruptionsAllowed
+		for _, p := range pods {
+			if p.pod.Namespace != b.pdb.Namespace || !b.selector.Matches(p.labels) {
+				continue
+			}
+			if _, ok := b.pdb.Status.DisruptedPods[p.pod.Name]; ok {
+				continue
+			}
+			if allowed--; allowed < 0 {
+				out = append(out, Ref{Kind: PodDisruptionBudgets, Namespace: b.pdb.Namespace, Name: b.pdb.Name})
+				break
+			}
+		}
+	}
+	return out
+}
+
+func breaking(budgets []Ref) string {
+	if len(budgets) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", against the disruption budget %s", names(budgets))
+}

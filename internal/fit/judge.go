@@ -98,10 +98,11 @@ func (m *Model) judge(pod *v1.Pod) Verdict {
 	for _, n := range m.nodes {
 		r.reset()
 		c.judgeNode(n, &r)
-		if r.err != "" && c.failing == "" {
-			c.failing = r.err
-		}
 		if r.err != "" {
+			// The scheduler meets it only if it comes to look at the node.
+			if c.failing == "" && len(c.blocked) == 0 && (c.only == nil || c.only.Has(n.node.Name)) {
+				c.failing = r.err
+			}
 			continue
 		}
 		if len(r.hits) == 0 {

@@ -1,0 +1,478 @@
+package fit
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	v1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	resourcehelper "k8s.io/component-helpers/resource"
+)
+
+// options are the edits that may cure one failure on a node.
+func (s *search) options(v variant, node string, f *Failure) []edit {
+	switch f.Plugin {
+	case NodeUnschedulable:
+		return []edit{uncordon(node), tolerate(v.pod, &Taint{Key: v1.TaintNodeUnschedulable, Effect: string(v1.TaintEffectNoSchedule)})}
+	case TaintToleration:
+		return taintOptions(v.pod, node, f.Taint)
+	case NodeAffinity:
+		return affinityOptions(v, node, f.Term)
+	case NodePorts:
+		return v.stopOptions(FreePort, node, f.Port.Owners, fmt.Sprintf("free host port %d/%s", f.Port.Port, f.Port.Protocol))
+	case NodeResourcesFit:
+		return lowerOptions(v.pod, f.Resource)
+	case VolumeRestrictions:
+		return v.stopOptions(FreeVolume, node, f.Volume.Owners, "free volume "+f.Volume.Name)
+	case NodeVolumeLimits:
+		if f.Volume.Limit > 0 {
+			return v.detachOptions(node, f.Volume)
+		}
+	case VolumeBinding:
+		if f.Reason == bindingReasons[noVolumeToBind] {
+			return volumeOptions(v, node, f.Volume)
+		}
+	case PodTopologySpread:
+		return spreadOptions(v.pod, f.Spread)
+	case InterPodAffinity:
+		return podAffinityOptions(v, node, f.Term)
+	}
+	return nil
+}
+
+func uncordon(node string) edit {
+	return edit{Edit: Edit{Kind: Uncordon, Object: Ref{Kind: Nodes, Name: node}}, text: "uncordon node " + node, cost: 2, harm: Others,
+		do: onNode(node, func(n *v1.Node) {
+			n.Spec.Unschedulable = false
+			n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == v1.TaintNodeUnschedulable })
+		})}
+}
+
+func tolerate(pod *v1.Pod, t *Taint) edit {
+	toleration := v1.Toleration{Key: t.Key, Operator: v1.TolerationOpEqual, Value: t.Value, Effect: v1.TaintEffect(t.Effect)}
+	if t.Value == "" {
+		toleration.Operator = v1.TolerationOpExists
+	}
+	return edit{Edit: Edit{Kind: Tolerate, Object: podRef(pod), Taint: t}, text: "let the pod tolerate taint " + t.String(), cost: 2.5, harm: PodOnly,
+		do: onPod(func(p *v1.Pod) { p.Spec.Tolerations = append(p.Spec.Tolerations, toleration) })}
+}
+
+func (t *Taint) String() string {
+	if t.Value == "" {
+		return t.Key + ":" + t.Effect
+	}
+	return t.Key + "=" + t.Value + ":" + t.Effect
+}
+
+// ofKubernetes tells of labels and taints that are not people's to set: they say
+// what a node is or how it is, and come back.
+func ofKubernetes(key string) bool {
+	prefix, _, ok := strings.Cut(key, "/")
+	return ok && (prefix == "kubernetes.io" || strings.HasSuffix(prefix, ".kubernetes.io") && prefix != "node-role.kubernetes.io" && prefix != "node-restriction.kubernetes.io")
+}
+
+func taintOptions(pod *v1.Pod, node string, t *Taint) []edit {
+	out := []edit{tolerate(pod, t)}
+	if t.Key == v1.TaintNodeUnschedulable {
+		out = append(out, uncordon(node))
+	} else if !ofKubernetes(t.Key) {
+		out = append(out, edit{Edit: Edit{Kind: RemoveTaint, Object: Ref{Kind: Nodes, Name: node}, Taint: t}, cost: 4, harm: Others,
+			text: fmt.Sprintf("remove taint %s from node %s", t, node),
+			do: onNode(node, func(n *v1.Node) {
+				n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(x v1.Taint) bool {
+					return x.Key == t.Key && x.Value == t.Value && string(x.Effect) == t.Effect
+				})
+			})})
+	}
+	return out
+}
+
+func affinityOptions(v variant, node string, t *Term) []edit {
+	var out []edit
+	switch t.Of {
+	case "nodeSelector":
+		key, value, _ := strings.Cut(t.Expression, "=")
+		if !ofKubernetes(key) {
+			out = append(out, label(node, map[string]string{key: value}))
+		}
+		out = append(out, edit{Edit: Edit{Kind: DropSelector, Object: podRef(v.pod), Of: t.Of, Labels: map[string]string{key: value}}, cost: 4, harm: PodOnly,
+			text: "drop " + t.Expression + " from the pod's node selector", do: onPod(func(p *v1.Pod) { delete(p.Spec.NodeSelector, key) })})
+	case "nodeAffinity":
+		if i, ok := v.model.byName[node]; ok {
+			if l := labelsFor(v.pod.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution, v.model.nodes[i]); l != nil {
+				out = append(out, label(node, l))
+			}
+		}
+		out = append(out, edit{Edit: Edit{Kind: RelaxAffinity, Object: podRef(v.pod), Of: t.Of}, cost: 4.5, harm: PodOnly,
+			text: "drop the pod's required node affinity (" + t.Expression + ")", do: onPod(func(p *v1.Pod) { p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil })})
+	case "addedAffinity":
+		if i, ok := v.model.byName[node]; ok {
+			if l := labelsFor(v.model.cluster.Profiles[v.pod.Spec.SchedulerName].AddedAffinity, v.model.nodes[i]); l != nil {
+				out = append(out, label(node, l))
+			}
+		}
+	}
+	return out
+}
+
+func label(node string, l map[string]string) edit {
+	keys := slices.Sorted(maps.Keys(l))
+	var parts []string
+	for _, k := range keys {
+		parts = append(parts, k+"="+l[k])
+	}
+	return edit{Edit: Edit{Kind: AddLabel, Object: Ref{Kind: Nodes, Name: node}, Labels: l}, cost: 2 + 0.5*float64(len(l)-1), harm: Others,
+		text: fmt.Sprintf("label node %s with %s", node, strings.Join(parts, ",")),
+		do: onNode(node, func(n *v1.Node) {
+			if n.Labels == nil {
+				n.Labels = map[string]string{}
+			}
+			maps.Copy(n.Labels, l)
+		})}
+}
+
+// labelsFor finds the fewest labels by which a node would satisfy a selector, nil
+// where none would do.
+func labelsFor(s *v1.NodeSelector, n *nodeInfo) map[string]string {
+	if s == nil {
+		return nil
+	}
+	var best map[string]string
+	for i := range s.NodeSelectorTerms {
+		t := &s.NodeSelectorTerms[i]
+		l, ok := map[string]string{}, len(t.MatchExpressions) > 0
+		for _, f := range t.MatchFields {
+			named := slices.Contains(f.Values, n.node.Name)
+			ok = ok && (f.Operator == v1.NodeSelectorOpIn) == named
+		}
+		for _, e := range t.MatchExpressions {
+			value, has := n.labels[e.Key]
+			switch {
+			case e.Operator == v1.NodeSelectorOpIn && (!has || !slices.Contains(e.Values, value)) && !ofKubernetes(e.Key):
+				if set, twice := l[e.Key]; twice && set != e.Values[0] {
+					ok = false
+				}
+				l[e.Key] = e.Values[0]
+			case e.Operator == v1.NodeSelectorOpExists && !has && !ofKubernetes(e.Key):
+				if l[e.Key] == "" {
+					l[e.Key] = "true"
+				}
+			case e.Operator == v1.NodeSelectorOpIn && has && slices.Contains(e.Values, value), e.Operator == v1.NodeSelectorOpExists && has,
+				e.Operator == v1.NodeSelectorOpDoesNotExist && !has, e.Operator == v1.NodeSelectorOpNotIn && !slices.Contains(e.Values, value):
+			case e.Operator == v1.NodeSelectorOpGt, e.Operator == v1.NodeSelectorOpLt:
+				// It may hold already; the proof tells.
+			default:
+				ok = false
+			}
+		}
+		if ok && len(l) > 0 && (best == nil || len(l) < len(best)) {
+			best = l
+		}
+	}
+	return best
+}
+
+// lowerOptions lowers the pod's request of a resource to what is free.
+func lowerOptions(pod *v1.Pod, s *Shortage) []edit {
+	if s.Name == string(v1.ResourcePods) || s.Free <= 0 {
+		return nil
+	}
+	name := v1.ResourceName(s.Name)
+	to, cuts := lower(pod, name, s.Free)
+	if to == nil {
+		return nil
+	}
+	// The greater part of it is taken away, the worse.
+	cost := 2 + 6*float64(s.ShortBy)/float64(s.Requested)
+	e := edit{cost: cost, harm: PodOnly, do: onPod(func(p *v1.Pod) { apply(p, name, cuts) })}
+	first := cuts[0]
+	e.Edit = Edit{Kind: LowerRequest, Object: podRef(pod), Resource: s.Name, From: first.from, To: first.to, Container: first.container}
+	var parts []string
+	for _, c := range cuts {
+		of := "the pod"
+		if c.container != "" {
+			of = "container " + c.container
+		}
+		parts = append(parts, fmt.Sprintf("the %s request of %s by %s, to %s", s.Name, of, Quantity(s.Name, c.from-c.to), Quantity(s.Name, c.to)))
+	}
+	for _, c := range cuts[1:] {
+		e.More = append(e.More, Cut{Container: c.container, From: c.from, To: c.to})
+	}
+	e.text = "lower " + strings.Join(parts, " and ")
+	return []edit{e}
+}
+
+// A cut is a request that is lowered, of a container or of the pod itself.
+type cut struct {
+	container string
+	from, to  int64
+}
+
+// lower finds which requests to lower, and by how much, that the pod's whole request
+// is no more than most.
+func lower(pod *v1.Pod, name v1.ResourceName, most int64) (*v1.Pod, []cut) {
+	p := pod.DeepCopy()
+	var cuts []cut
+	total := func() int64 {
+		q := resourcehelper.PodRequests(p, resourcehelper.PodResourcesOptions{})[name]
+		return units(name, q)
+	}
+	for range 2 * (1 + len(p.Spec.Containers) + len(p.Spec.InitContainers)) {
+		over := total() - most
+		if over <= 0 {
+			return p, cuts
+		}
+		if r := p.Spec.Resources; r != nil {
+			if q, ok := r.Requests[name]; ok && units(name, q) > 0 {
+				from := units(name, q)
+				cuts = append(cuts, cut{"", from, max(0, from-over)})
+				apply(p, name, cuts[len(cuts)-1:])
+				// The containers may not ask for more than the pod.
+				bare := p.DeepCopy()
+				bare.Spec.Resources = nil
+				inner := resourcehelper.PodRequests(bare, resourcehelper.PodResourcesOptions{})[name]
+				if units(name, inner) <= max(0, from-over) {
+					continue
+				}
+				if _, more := lower(bare, name, max(0, from-over)); more != nil {
+					cuts = append(cuts, more...)
+					apply(p, name, more)
+					continue
+				}
+				return nil, nil
+			}
+		}
+		// Lowering the greatest request that matters is the smallest change.
+		best, without := "", int64(-1)
+		for _, c := range all(p) {
+			q := c.Resources.Requests[name]
+			have := units(name, q)
+			if have <= 0 {
+				continue
+			}
+			trial := p.DeepCopy()
+			apply(trial, name, []cut{{c.Name, have, max(0, have-over)}})
+			q = resourcehelper.PodRequests(trial, resourcehelper.PodResourcesOptions{})[name]
+			gain := total() - units(name, q)
+			if gain > without || gain == without && best == "" {
+				best, without = c.Name, gain
+			}
+		}
+		if best == "" {
+			return nil, nil
+		}
+		for _, c := range all(p) {
+			if c.Name == best {
+				q := c.Resources.Requests[name]
+				from := units(name, q)
+				if without == 0 && over > from {
+					return nil, nil
+				}
+				cuts = append(cuts, cut{best, from, max(0, from-over)})
+			}
+		}
+		apply(p, name, cuts[len(cuts)-1:])
+	}
+	return nil, nil
+}
+
+func all(p *v1.Pod) []*v1.Container {
+	var out []*v1.Container
+	for i := range p.Spec.InitContainers {
+		out = append(out, &p.Spec.InitContainers[i])
+	}
+	for i := range p.Spec.Containers {
+		out = append(out, &p.Spec.Containers[i])
+	}
+	return out
+}
+
+// units is an amount as the scheduler counts it.
+func units(name v1.ResourceName, q resource.Quantity) int64 {
+	if name == v1.ResourceCPU {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
+
+func amount(name v1.ResourceName, n int64) resource.Quantity {
+	if name == v1.ResourceCPU {
+		return *resource.NewMilliQuantity(n, resource.DecimalSI)
+	}
+	if extended(name) {
+		return *resource.NewQuantity(n, resource.DecimalSI)
+	}
+	return *resource.NewQuantity(n, resource.BinarySI)
+}
+
+// apply sets the requests of cuts, and the limits of resources of which they have
+// to be the same.
+func apply(p *v1.Pod, name v1.ResourceName, cuts []cut) {
+	for _, x := range cuts {
+		set := func(r *v1.ResourceRequirements) {
+			if r.Requests == nil {
+				r.Requests = v1.ResourceList{}
+			}
+			r.Requests[name] = amount(name, x.to)
+			if _, ok := r.Limits[name]; ok && scalar(name) {
+				r.Limits[name] = amount(name, x.to)
+			}
+		}
+		if x.container == "" {
+			if p.Spec.Resources != nil {
+				set(p.Spec.Resources)
+			}
+			continue
+		}
+		for _, c := range all(p) {
+			if c.Name == x.container {
+				set(&c.Resources)
+			}
+		}
+	}
+}
+
+func spreadOptions(pod *v1.Pod, x *Spread) []edit {
+	if x.Default {
+		return nil
+	}
+	e := edit{Edit: Edit{Kind: RelaxSpread, Object: podRef(pod), Of: x.TopologyKey, Index: x.Index}, harm: PodOnly}
+	if x.Value == "" {
+		e.cost, e.text = 5, fmt.Sprintf("let the pod's spread over %s be a wish: whenUnsatisfiable ScheduleAnyway", x.TopologyKey)
+		e.do = onPod(func(p *v1.Pod) {
+			p.Spec.TopologySpreadConstraints[x.Index].WhenUnsatisfiable = v1.ScheduleAnyway
+			unminded(p, x.Index)
+		})
+		return []edit{e}
+	}
+	e.MaxSkew = int32(x.Skew)
+	e.cost, e.text = 2.5+0.5*float64(x.Skew-int(x.MaxSkew)), fmt.Sprintf("raise maxSkew of the pod's spread over %s from %d to %d", x.TopologyKey, x.MaxSkew, x.Skew)
+	e.do = onPod(func(p *v1.Pod) { p.Spec.TopologySpreadConstraints[x.Index].MaxSkew = int32(x.Skew) })
+	return []edit{e}
+}
+
+// unminded drops minDomains, which a constraint that is a wish may not have.
+func unminded(p *v1.Pod, i int) { p.Spec.TopologySpreadConstraints[i].MinDomains = nil }
+
+func podAffinityOptions(v variant, node string, t *Term) []edit {
+	var out []edit
+	drop := func(terms func(*v1.Affinity) *[]v1.PodAffinityTerm, what string) {
+		out = append(out, edit{Edit: Edit{Kind: RelaxAffinity, Object: podRef(v.pod), Of: t.Of, Index: t.Index}, cost: 4, harm: PodOnly,
+			text: fmt.Sprintf("drop the pod's required %s by %s (%s)", what, t.TopologyKey, t.Expression),
+			do: onPod(func(p *v1.Pod) {
+				// Other terms keep their places, so that several can be dropped one by one.
+				in := terms(p.Spec.Affinity)
+				want := (*terms(v.pod.Spec.Affinity))[t.Index]
+				*in = slices.DeleteFunc(*in, func(x v1.PodAffinityTerm) bool { return sameTerm(&x, &want) })
+			})})
+	}
+	switch t.Of {
+	case "podAffinity":
+		drop(func(a *v1.Affinity) *[]v1.PodAffinityTerm {
+			return &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		}, "affinity")
+	case "podAntiAffinity":
+		drop(func(a *v1.Affinity) *[]v1.PodAffinityTerm {
+			return &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+		}, "anti-affinity")
+		c := v.model.cycle(v.pod)
+		if t.Index < len(c.repel) {
+			term := c.repel[t.Index]
+			out = append(out, v.stopPods(EvictPods, c.infosIn(t.TopologyKey, t.TopologyValue, func(p *podInfo) bool { return term.matches(p.pod.Namespace, nil, p.labels) }),
+				fmt.Sprintf("clear %s=%s of what the pod's anti-affinity keeps away from", t.TopologyKey, t.TopologyValue))...)
+		}
+	case "existingPodAntiAffinity":
+		c := v.model.cycle(v.pod)
+		ns := v.model.namespaces[v.pod.Namespace]
+		out = append(out, v.stopPods(EvictPods, c.infosIn(t.TopologyKey, t.TopologyValue, func(p *podInfo) bool {
+			return slices.ContainsFunc(p.repels, func(x affinityTerm) bool {
+				return x.key == t.TopologyKey && x.matches(v.pod.Namespace, ns, v.pod.Labels)
+			})
+		}), fmt.Sprintf("clear %s=%s of pods whose anti-affinity keeps the pod away", t.TopologyKey, t.TopologyValue))...)
+	}
+	return out
+}
+
+func sameTerm(a, b *v1.PodAffinityTerm) bool {
+	return a.TopologyKey == b.TopologyKey && metav1.FormatLabelSelector(a.LabelSelector) == metav1.FormatLabelSelector(b.LabelSelector) &&
+		metav1.FormatLabelSelector(a.NamespaceSelector) == metav1.FormatLabelSelector(b.NamespaceSelector) && slices.Equal(a.Namespaces, b.Namespaces)
+}
+
+// infosIn finds the pods of a domain that are meant.
+func (c *cycle) infosIn(key, value string, meant func(*podInfo) bool) []*podInfo {
+	var pods []*podInfo
+	for _, n := range c.m.nodes {
+		if got, ok := n.labels[key]; !ok || got != value {
+			continue
+		}
+		for _, p := range n.pods {
+			if meant(p) {
+				pods = append(pods, p)
+			}
+		}
+	}
+	return pods
+}
+
+// stopOptions stops the pods named.
+func (v variant) stopOptions(kind ChangeKind, node string, owners []Ref, what string) []edit {
+	var pods []*podInfo
+	for _, n := range v.model.nodes {
+		for _, p := range n.pods {
+			if slices.Contains(owners, podRef(p.pod)) {
+				pods = append(pods, p)
+			}
+		}
+	}
+	return v.stopPods(kind, pods, what+" on node "+node)
+}
+
+// stopPods moves or stops pods, if none of them is of the node itself: those of a
+// DaemonSet or of the kubelet would come back.
+func (v variant) stopPods(kind ChangeKind, pods []*podInfo, what string) []edit {
+	if len(pods) == 0 {
+		return nil
+	}
+	for _, p := range pods {
+		if comesBack(p.pod) {
+			return nil
+		}
+	}
+	budgets := v.model.budgetsAgainst(pods)
+	return []edit{{Edit: Edit{Kind: kind, Object: podRef(pods[0].pod), Pods: refs(pods), Breaks: budgets}, harm: Disrupts,
+		cost: 6 + float64(len(pods)) + 4*float64(len(budgets)), text: fmt.Sprintf("%s: move %s%s", what, names(refs(pods)), breaking(budgets)), do: stopped(pods)}}
+}
+
+// comesBack tells of pods that are made again on the same node at once.
+func comesBack(p *v1.Pod) bool {
+	if _, ok := p.Annotations[v1.MirrorPodAnnotationKey]; ok {
+		return true
+	}
+	o := metav1.GetControllerOfNoCopy(p)
+	return o != nil && (o.Kind == "DaemonSet" || o.Kind == "Node")
+}
+
+// detachOptions moves the fewest pods by which the driver has room again.
+func (v variant) detachOptions(node string, ref *VolumeRef) []edit {
+	i, ok := v.model.byName[node]
+	if !ok {
+		return nil
+	}
+	n := v.model.nodes[i]
+	csiNode := v.model.csiNodes[node]
+	for _, p := range n.pods {
+		for _, claim := range p.claims {
+			if c := v.model.claims[claim]; c != nil {
+				if driver, _ := v.model.csiVolume(c, csiNode); driver == ref.Driver {
+					if o := v.stopPods(FreeVolume, []*podInfo{p}, fmt.Sprintf("detach a volume of %s from node %s", ref.Driver, node)); o != nil {
+						return o
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
