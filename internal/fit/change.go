@@ -102,6 +102,8 @@ type Shape struct {
 	// Allocatable is the least it must have, in thousandths of a core, bytes or pieces.
 	Allocatable map[string]int64  `json:"allocatable,omitempty"`
 	Labels      map[string]string `json:"labels,omitempty"`
-	// Like names the node whose labels were taken.
-	Like string `json:"like,omitempty"`
+	// Features are those that its kubelet must declare, Drivers the CSI drivers that
+	// must be installed on it.
+	Features []string `json:"features,omitempty"`
+	Drivers  []string `json:"drivers,omitempty"`
 }

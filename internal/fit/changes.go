@@ -73,6 +73,15 @@ type edit struct {
 
 // with makes one edit more.
 func (v variant) with(e edit) variant {
+	if e.Pods != nil {
+		// Pods that an edit before has stopped are not there any more.
+		e.Pods = slices.DeleteFunc(slices.Clone(e.Pods), func(r Ref) bool {
+			return slices.ContainsFunc(v.edits, func(o edit) bool { return slices.Contains(o.Pods, r) })
+		})
+		if len(e.Pods) == 0 {
+			return v
+		}
+	}
 	v.model, v.pod = e.do(v.model, v.pod)
 	v.edits = append(slices.Clone(v.edits), e)
 	return v
@@ -245,39 +254,36 @@ func (s *search) onNode(begin variant, node string, failures []Failure) {
 }
 
 // attempt makes edits and offers what comes of it. An edit may cure several
-// constraints at once, so that edits found for one are left out where a smaller
-// set does.
+// constraints at once, so that one is left out where the others do.
 func (s *search) attempt(begin variant, node string, edits []edit) {
-	v := begin
-	var made []string
+	var distinct []edit
 	podOnly := true
 	for _, e := range edits {
-		if slices.Contains(made, e.text) {
-			continue
+		if !slices.ContainsFunc(distinct, func(o edit) bool { return o.text == e.text }) {
+			distinct = append(distinct, e)
+			podOnly = podOnly && e.harm == PodOnly
 		}
-		made = append(made, e.text)
-		podOnly = podOnly && e.harm == PodOnly
-		v = v.with(e)
 	}
-	if !podOnly {
-		v.node = node
-	}
-	for _, leave := range v.edits[len(begin.edits):] {
-		if len(v.edits) == len(begin.edits)+1 {
-			break
-		}
-		less := begin
-		for _, e := range v.edits[len(begin.edits):] {
-			if e.text != leave.text {
-				less = less.with(e)
+	without := func(leave int) variant {
+		v := begin
+		for i, e := range distinct {
+			if i != leave {
+				v = v.with(e)
 			}
 		}
-		less.node = v.node
-		if s.offer(less) {
-			return
+		if !podOnly {
+			v.node = node
+		}
+		return v
+	}
+	if len(distinct) > 1 {
+		for i := range distinct {
+			if s.offer(without(i)) {
+				return
+			}
 		}
 	}
-	s.offer(v)
+	s.offer(without(-1))
 }
 
 func removeGates(pod *v1.Pod, gates []string) edit {

@@ -358,7 +358,7 @@ func (c *cycle) resources(n *nodeInfo, r *result) {
 			return
 		}
 		r.fail(Failure{Plugin: NodeResourcesFit, Reason: reason, Preemptible: asked <= have || name == v1.ResourcePods,
-			Detail:   fmt.Sprintf("%s asks for %s, %s of %s are free, short by %s", "the pod", Quantity(string(name), asked), Quantity(string(name), have-used), Quantity(string(name), have), Quantity(string(name), lack)),
+			Detail:   shortText(name, asked, have, used),
 			Resource: &Shortage{Name: string(name), Requested: asked, Allocatable: have, Used: used, Free: have - used, ShortBy: lack}})
 	}
 	if len(n.pods)+1 > n.maxPods {
@@ -389,6 +389,21 @@ func (c *cycle) resources(n *nodeInfo, r *result) {
 	}
 }
 
+// shortText says what is short on a node. A node can have more on it than it has.
+func shortText(name v1.ResourceName, asked, have, used int64) string {
+	q := func(n int64) string { return Quantity(string(name), n) }
+	switch free := have - used; {
+	case name == v1.ResourcePods:
+		return fmt.Sprintf("the node takes %d pods and has %d", have, used)
+	case have == 0:
+		return fmt.Sprintf("the pod asks for %s %s, the node has none", q(asked), name)
+	case free < 0:
+		return fmt.Sprintf("the pod asks for %s %s, the node has %s and pods that ask for %s, short by %s", q(asked), name, q(have), q(used), q(asked-free))
+	default:
+		return fmt.Sprintf("the pod asks for %s %s, %s of %s are free, short by %s", q(asked), name, q(free), q(have), q(asked-free))
+	}
+}
+
 func (c *cycle) ignored(name v1.ResourceName) bool {
 	if !extended(name) || len(c.profile.IgnoredResources)+len(c.profile.IgnoredResourceGroups) == 0 {
 		return false
@@ -404,6 +419,15 @@ func (c *cycle) declaredFeatures(n *nodeInfo, r *result) {
 	r.hit(pNodeDeclaredFeatures, 0, 0, 1)
 	if r.full {
 		r.fail(Failure{Plugin: NodeDeclaredFeatures, Reason: "node(s) didn't match Pod's required features",
-			Detail: fmt.Sprintf("the kubelet does not declare %s", c.features)})
+			Detail: "the kubelet does not declare " + strings.Join(missingFeatures(c.features, n.node), ", ")})
 	}
+}
+
+// missingFeatures are those that a pod needs and a node does not declare.
+func missingFeatures(needs nodedeclaredfeatures.FeatureSet, n *v1.Node) []string {
+	match, err := nodedeclaredfeatures.DefaultFramework.MatchNode(needs, n)
+	if err != nil {
+		return nil
+	}
+	return match.UnsatisfiedRequirements
 }

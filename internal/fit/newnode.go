@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	v1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
@@ -34,6 +36,18 @@ func (s *search) byNewNode(begin variant) {
 	if len(begin.pod.Spec.ResourceClaims) > 0 {
 		return
 	}
+	c := begin.model.cycle(begin.pod)
+	if !c.off[pNodeDeclaredFeatures] {
+		shape.Features = missingFeatures(c.features, &v1.Node{})
+	}
+	for _, p := range c.volumes.claims {
+		if p.claim == nil {
+			continue
+		}
+		if d, _ := begin.model.csiVolume(p.claim, nil); d != "" && begin.model.driverMissing(d, nil) && !slices.Contains(shape.Drivers, d) {
+			shape.Drivers = append(shape.Drivers, d)
+		}
+	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(shape.Allocatable)) {
 		if name != string(v1.ResourcePods) {
@@ -43,7 +57,7 @@ func (s *search) byNewNode(begin variant) {
 	for _, l := range begin.labelSets() {
 		x := *shape
 		x.Labels = l
-		n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: newName, Labels: maps.Clone(l)}, Status: v1.NodeStatus{Allocatable: allocatable, Capacity: allocatable}}
+		n := &v1.Node{ObjectMeta: metav1.ObjectMeta{Name: newName, Labels: maps.Clone(l)}, Status: v1.NodeStatus{Allocatable: allocatable, Capacity: allocatable, DeclaredFeatures: x.Features}}
 		n.Labels[v1.LabelHostname] = newName
 		size := "for one pod more"
 		if len(parts) > 0 {
@@ -53,8 +67,25 @@ func (s *search) byNewNode(begin variant) {
 		if len(l) > 0 {
 			where = " and labels " + labelText(l)
 		}
+		if len(x.Drivers) > 0 {
+			where += " and CSI driver " + strings.Join(x.Drivers, ", ")
+		}
+		if len(x.Features) > 0 {
+			where += " and a kubelet that declares " + strings.Join(x.Features, ", ")
+		}
 		e := edit{Edit: Edit{Kind: AddNode, Object: Ref{Kind: Nodes, Name: newName}, Shape: &x}, cost: 7, harm: NoHarm,
-			text: fmt.Sprintf("add a node %s%s", size, where), do: func(m *Model, p *v1.Pod) (*Model, *v1.Pod) { return m.withNode(n), p }}
+			text: fmt.Sprintf("add a node %s%s", size, where), do: func(m *Model, p *v1.Pod) (*Model, *v1.Pod) {
+				m = m.withNode(n)
+				if len(x.Drivers) > 0 {
+					csiNode := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: newName}}
+					for _, d := range x.Drivers {
+						csiNode.Spec.Drivers = append(csiNode.Spec.Drivers, storagev1.CSINodeDriver{Name: d, NodeID: newName})
+					}
+					m.csiNodes = maps.Clone(m.csiNodes)
+					m.csiNodes[newName] = csiNode
+				}
+				return m, p
+			}}
 		v := begin.with(e)
 		v.node = newName
 		if s.offer(v) {
@@ -87,6 +118,12 @@ func (v variant) labelSets() []map[string]string {
 					l[e.Key] = e.Values[0]
 				case e.Operator == v1.NodeSelectorOpExists && l[e.Key] == "":
 					l[e.Key] = "true"
+				case (e.Operator == v1.NodeSelectorOpGt || e.Operator == v1.NodeSelectorOpLt) && len(e.Values) == 1 && l[e.Key] == "":
+					if n, err := strconv.ParseInt(e.Values[0], 10, 64); err == nil && e.Operator == v1.NodeSelectorOpGt {
+						l[e.Key] = strconv.FormatInt(n+1, 10)
+					} else if err == nil {
+						l[e.Key] = strconv.FormatInt(n-1, 10)
+					}
 				}
 			}
 			terms = append(terms, l)

@@ -1,6 +1,7 @@
 package fit
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,7 +25,7 @@ func (s *search) options(v variant, node string, f *Failure) []edit {
 	case NodePorts:
 		return v.stopOptions(FreePort, node, f.Port.Owners, fmt.Sprintf("free host port %d/%s", f.Port.Port, f.Port.Protocol))
 	case NodeResourcesFit:
-		return lowerOptions(v.pod, f.Resource)
+		return append(lowerOptions(v.pod, f.Resource), v.roomOptions(node, f.Resource)...)
 	case VolumeRestrictions:
 		return v.stopOptions(FreeVolume, node, f.Volume.Owners, "free volume "+f.Volume.Name)
 	case NodeVolumeLimits:
@@ -453,6 +454,55 @@ func comesBack(p *v1.Pod) bool {
 	}
 	o := metav1.GetControllerOfNoCopy(p)
 	return o != nil && (o.Kind == "DaemonSet" || o.Kind == "Node")
+}
+
+// roomOptions moves the fewest pods by which enough of a resource is free: one that
+// has just enough, or else those that have most, the least important first.
+func (v variant) roomOptions(node string, s *Shortage) []edit {
+	i, ok := v.model.byName[node]
+	if !ok || s.Name != string(v1.ResourcePods) && s.Requested > s.Allocatable {
+		return nil
+	}
+	has := func(p *podInfo) int64 {
+		switch name := v1.ResourceName(s.Name); name {
+		case v1.ResourcePods:
+			return 1
+		case v1.ResourceCPU:
+			return p.used.cpu
+		case v1.ResourceMemory:
+			return p.used.memory
+		case v1.ResourceEphemeralStorage:
+			return p.used.storage
+		default:
+			return p.used.scalar[name]
+		}
+	}
+	var pods []*podInfo
+	for _, p := range v.model.nodes[i].pods {
+		if has(p) > 0 && !comesBack(p.pod) && p.pod.Namespace != metav1.NamespaceSystem {
+			pods = append(pods, p)
+		}
+	}
+	slices.SortStableFunc(pods, func(a, b *podInfo) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(has(a), has(b)))
+	})
+	if j := slices.IndexFunc(pods, func(p *podInfo) bool { return has(p) >= s.ShortBy }); j >= 0 {
+		pods = pods[j : j+1]
+	} else {
+		slices.SortStableFunc(pods, func(a, b *podInfo) int {
+			return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(has(b), has(a)))
+		})
+		var sum int64
+		j := 0
+		for ; j < len(pods) && sum < s.ShortBy; j++ {
+			sum += has(pods[j])
+		}
+		if sum < s.ShortBy {
+			return nil
+		}
+		pods = pods[:j]
+	}
+	return v.stopPods(EvictPods, pods, fmt.Sprintf("make room for %s on node %s", s.Name, node))
 }
 
 // detachOptions moves the fewest pods by which the driver has room again.

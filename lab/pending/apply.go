@@ -76,6 +76,14 @@ func apply(c *fit.Cluster, pod *v1.Pod, change fit.Change, e fit.Edit) error {
 			n.Status.Allocatable[v1.ResourceName(name)] = amount(v1.ResourceName(name), x)
 		}
 		n.Status.Capacity = n.Status.Allocatable
+		n.Status.DeclaredFeatures = e.Shape.Features
+		if len(e.Shape.Drivers) > 0 {
+			x := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: n.Name}}
+			for _, d := range e.Shape.Drivers {
+				x.Spec.Drivers = append(x.Spec.Drivers, storagev1.CSINodeDriver{Name: d, NodeID: n.Name})
+			}
+			c.CSINodes = append(slices.Clone(c.CSINodes), x)
+		}
 		c.Nodes = append(slices.Clone(c.Nodes), n)
 	case fit.CreateClaim:
 		mode := v1.PersistentVolumeFilesystem
