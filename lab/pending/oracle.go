@@ -132,6 +132,8 @@ func (l *Library) Judge(pod *v1.Pod) Ruling {
 // Split takes a message of the scheduler apart: the verdict and what it adds about
 // preemption.
 func Split(message string) (reasons, preemption string) {
-	reasons, preemption, _ = strings.Cut(message, " preemption: ")
-	return reasons, preemption
+	if i := strings.Index(message, ". "); i >= 0 && strings.HasPrefix(message, "0/") {
+		return message[:i+1], message[i+2:]
+	}
+	return message, ""
 }

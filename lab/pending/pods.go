@@ -11,12 +11,11 @@ import (
 func (w *World) base(name string) *v1.Pod {
 	class := pick(w, "probe-low", "probe-none", "probe-none", "probe-mid", "probe-high")
 	priority := Priorities[class]
-	never := v1.PreemptNever
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace(), UID: w.uid(), Labels: map[string]string{}},
 		Spec: v1.PodSpec{SchedulerName: v1.DefaultSchedulerName, PriorityClassName: class, Priority: &priority,
 			Containers: []v1.Container{{Name: "c", Image: "i"}}}}
 	if w.chance(10) {
-		p.Spec.PreemptionPolicy = &never
+		p = Peaceful(p)
 	}
 	if w.chance(80) {
 		p.Labels["app"] = w.app()

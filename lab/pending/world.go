@@ -3,6 +3,7 @@ package pending
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 
 	"github.com/ktriage/ktriage/internal/fit"
 	v1 "k8s.io/api/core/v1"
@@ -61,8 +62,21 @@ func (w *World) uid() types.UID {
 	return types.UID(fmt.Sprintf("%suid-%d", w.prefix, w.n))
 }
 
-// Priorities are the priority classes of all worlds.
+// Priorities are the priority classes of all worlds. Each has another whose pods
+// may not preempt.
 var Priorities = map[string]int32{"probe-low": -10, "probe-none": 0, "probe-mid": 100, "probe-high": 1000}
+
+// peaceful is the ending of the names of classes whose pods may not preempt.
+const peaceful = "-peaceful"
+
+// Peaceful is the pod as one that may not preempt.
+func Peaceful(p *v1.Pod) *v1.Pod {
+	p = p.DeepCopy()
+	never := v1.PreemptNever
+	p.Spec.PreemptionPolicy = &never
+	p.Spec.PriorityClassName = strings.TrimSuffix(p.Spec.PriorityClassName, peaceful) + peaceful
+	return p
+}
 
 func (w *World) basics() {
 	for i := range 3 {
@@ -77,7 +91,9 @@ func (w *World) basics() {
 		}
 	}
 	for name, value := range Priorities {
-		w.PriorityClasses = append(w.PriorityClasses, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value})
+		never := v1.PreemptNever
+		w.PriorityClasses = append(w.PriorityClasses, &schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Value: value},
+			&schedulingv1.PriorityClass{ObjectMeta: metav1.ObjectMeta{Name: name + peaceful}, Value: value, PreemptionPolicy: &never})
 	}
 }
 
@@ -264,6 +280,9 @@ func (w *World) freeVolume(i int) {
 	}
 }
 
+// chosenBefore marks claims for which a node was chosen before any pod was judged.
+const chosenBefore = "pending.example/chosen-before"
+
 // claim is one of all states that claims can be in.
 func (w *World) claim(ns string) string {
 	w.n++
@@ -302,6 +321,7 @@ func (w *World) claim(ns string) string {
 		c.Spec.VolumeName = w.name("promised", w.n)
 	case w.chance(10):
 		c.Annotations["volume.kubernetes.io/selected-node"] = w.someNode().Name
+		c.Annotations[chosenBefore] = "yes"
 	case w.chance(10):
 		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"kind": "special"}}
 	case w.chance(10) && len(w.PersistentVolumes) > 0:
@@ -346,7 +366,7 @@ func (w *World) devices() {
 		if w.chance(40) { // one is taken
 			w.n++
 			w.ResourceClaims = append(w.ResourceClaims, &resourcev1.ResourceClaim{
-				ObjectMeta: metav1.ObjectMeta{Name: w.name("taken", w.n), Namespace: w.Namespaces[0].Name, UID: w.uid()},
+				ObjectMeta: metav1.ObjectMeta{Name: w.name("taken", w.n), Namespace: w.Namespaces[0].Name, UID: w.uid(), Finalizers: []string{resourcev1.Finalizer}},
 				Spec:       w.request(w.prefix+"gpu", 1), Status: resourcev1.ResourceClaimStatus{Allocation: w.allocation(driver, n.Name)}})
 		}
 	}
@@ -382,6 +402,7 @@ func (w *World) resourceClaim(ns string) string {
 		s := w.ResourceSlices[w.r.IntN(len(w.ResourceSlices))]
 		c.Spec = w.request(w.prefix+"gpu", 1)
 		c.Status.Allocation = w.allocation(s.Spec.Driver, *s.Spec.NodeName)
+		c.Finalizers = []string{resourcev1.Finalizer}
 	}
 	w.ResourceClaims = append(w.ResourceClaims, c)
 	return name

@@ -1,0 +1,222 @@
+package pending
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/ktriage/ktriage/internal/fit"
+	v1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+var (
+	probes = flag.Int("probes", 120, "how many pods the scheduler of the lab judges")
+	report = flag.String("o", "", "where to write the report")
+)
+
+// TestScheduler holds the model against the lab's scheduler, and lets it place pods
+// by the smallest changes that ktriage proposes.
+func TestScheduler(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	plane, err := StartPlane(ctx, dir)
+	if errors.Is(err, ErrNotBuilt) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	defer plane.Stop()
+	r := &run{t: t, plane: plane, tally: NewTally()}
+	start := time.Now()
+	for i := uint64(0); r.tally.Judged < *probes; i++ {
+		r.world(ctx, *seed+i)
+		if t.Failed() && r.tally.Wrong > 20 {
+			break
+		}
+	}
+	t.Logf("%s in %s", r.tally, time.Since(start).Round(time.Second))
+	if *report != "" {
+		if err := os.WriteFile(*report, []byte(r.tally.Markdown(*seed)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r.tally.Wrong > 0 || r.tally.Miscounted*200 > r.tally.Judged || r.tally.Unhelpful > 0 {
+		t.Error(r.tally)
+	}
+}
+
+type run struct {
+	t     *testing.T
+	plane *Plane
+	tally *Tally
+}
+
+func (r *run) world(ctx context.Context, seed uint64) {
+	w := NewWorld(seed, fmt.Sprintf("w%d-", seed), Shape{Nodes: 20, Pods: 50, Probes: 40})
+	r.tally.Worlds++
+	if err := Write(ctx, r.plane.Client, &w.Cluster); err != nil {
+		r.t.Fatalf("seed %d: %v", seed, err)
+	}
+	for i, p := range w.Probes {
+		r.probe(ctx, seed, p)
+		if i%3 == 0 {
+			r.counterfactual(ctx, seed, p)
+		}
+		if r.tally.Judged >= *probes {
+			break
+		}
+	}
+	if err := Clear(ctx, r.plane.Client); err != nil {
+		r.t.Fatalf("seed %d: clear: %v", seed, err)
+	}
+}
+
+// ask lets the scheduler judge a pod. It waits for its word: a place, a claim that
+// it has chosen a node for, or a message.
+func (r *run) ask(ctx context.Context, pod *v1.Pod, preempting bool) (Ruling, error) {
+	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
+	defer cancel()
+	pods := r.plane.Client.CoreV1().Pods(pod.Namespace)
+	x := pod.DeepCopy()
+	now := int64(0)
+	x.UID, x.ResourceVersion = "", ""
+	x.Spec.TerminationGracePeriodSeconds = &now
+	if !preempting { // what the scheduler says must change nothing
+		x = Peaceful(x)
+	}
+	made, err := pods.Create(ctx, x, metav1.CreateOptions{})
+	if err != nil {
+		return Ruling{}, err
+	}
+	defer func() {
+		_ = pods.Delete(context.WithoutCancel(ctx), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+	}()
+	seen, err := pods.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + pod.Name, ResourceVersion: made.ResourceVersion})
+	if err != nil {
+		return Ruling{}, err
+	}
+	defer seen.Stop()
+	waited := 0
+	look := time.NewTicker(250 * time.Millisecond)
+	defer look.Stop()
+	for {
+		select {
+		case e, ok := <-seen.ResultChan():
+			if !ok || e.Type == watch.Deleted {
+				return Ruling{}, fmt.Errorf("the pod is gone, or the wait for the scheduler's word is over: %w", ctx.Err())
+			}
+			p, isPod := e.Object.(*v1.Pod)
+			if !isPod {
+				continue
+			}
+			if p.Spec.NodeName != "" {
+				return Ruling{Fits: true}, nil
+			}
+			for _, c := range p.Status.Conditions {
+				if c.Type != v1.PodScheduled || c.Status != v1.ConditionFalse || preempting && c.Reason == v1.PodReasonUnschedulable {
+					continue
+				}
+				reasons, preemption := Split(c.Message)
+				return Ruling{Error: c.Reason == v1.PodReasonSchedulerError, Message: reasons, Preemption: preemption}, nil
+			}
+		case <-look.C:
+			// A pod whose volumes are to be bound first has no place yet.
+			waited++
+			if err := Bind(ctx, r.plane.Client, made, waited >= patience); err != nil {
+				return Ruling{}, err
+			}
+		}
+	}
+}
+
+// patience is after how many looks a claim for which a node was chosen before is
+// taken as one that the scheduler waits for.
+const patience = 12
+
+// probe compares the two on one pod. Where they differ the scheduler is asked again:
+// it may not have seen yet what was written before.
+func (r *run) probe(ctx context.Context, seed uint64, pod *v1.Pod) {
+	r.tally.Judged++
+	for attempt := 0; ; attempt++ {
+		c, err := Read(ctx, r.plane.Client)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		mine := Peaceful(pod)
+		m := fit.New(c)
+		v := m.Judge(mine)
+		want, err := r.ask(ctx, pod, false)
+		if err != nil {
+			r.tally.Refused(err)
+			r.t.Logf("seed %d, %s: %v", seed, pod.Name, err)
+			return
+		}
+		got := Ruling{Fits: v.State == fit.Fits, Error: v.State == fit.Failing}
+		if !got.Fits {
+			got.Message = m.Message(v)
+		}
+		same := got.Fits == want.Fits && got.Error == want.Error
+		if same && (got.Message == want.Message) {
+			r.tally.Agreed(v, attempt)
+			return
+		}
+		if attempt < 3 {
+			continue
+		}
+		r.tally.Differ(fmt.Sprintf("seed %d, %s", seed, pod.Name), same, want, got)
+		if !same {
+			r.t.Errorf("seed %d, %s: the scheduler: %+v\nktriage: %s: %+v", seed, pod.Name, want, v.State, got)
+		} else {
+			r.t.Logf("seed %d, %s:\nscheduler: %s\nktriage:   %s", seed, pod.Name, want.Message, got.Message)
+		}
+		return
+	}
+}
+
+// counterfactual makes the smallest change that ktriage proposes, and lets the
+// scheduler place the pod.
+func (r *run) counterfactual(ctx context.Context, seed uint64, pod *v1.Pod) {
+	c, err := Read(ctx, r.plane.Client)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	m := fit.New(c)
+	if m.Judge(pod).State != fit.Unschedulable {
+		return
+	}
+	changes := m.Changes(pod)
+	if len(changes) == 0 {
+		r.tally.Hopeless++
+		return
+	}
+	x := changes[0]
+	self := len(x.Edits) == 1 && x.Edits[0].Self
+	after, changed := c, pod
+	if !self {
+		if after, changed, err = Apply(c, pod, x); err != nil {
+			r.t.Errorf("seed %d, %s: %s: %v", seed, pod.Name, x.Summary, err)
+			return
+		}
+		if err := Sync(ctx, r.plane.Client, &c, &after); err != nil {
+			r.tally.Refused(err)
+			r.t.Logf("seed %d, %s: %s: %v", seed, pod.Name, x.Summary, err)
+			return
+		}
+	}
+	var got Ruling
+	for range 3 {
+		if got, err = r.ask(ctx, changed, self); err != nil || got.Fits {
+			break
+		}
+	}
+	r.tally.Tried(x, err == nil && got.Fits)
+	if err != nil || !got.Fits {
+		r.t.Errorf("seed %d, %s: %s\nbefore: %s\nafter:  %+v %v", seed, pod.Name, x.Summary, m.Message(m.Judge(pod)), got, err)
+	}
+}
