@@ -34,8 +34,8 @@ func (m *Model) Changes(pod *v1.Pod) []Change {
 	}
 	for _, begin := range s.unblocked(start, v.Blocked) {
 		s.offer(begin)
-		s.byNode(begin)
 		s.byEviction(begin)
+		s.byNode(begin)
 		s.byNewNode(begin)
 	}
 	slices.SortStableFunc(s.found, func(a, b found) int {
@@ -69,6 +69,16 @@ type edit struct {
 	waits string
 	// do makes it. It may return a changed model or pod, and must not change what it gets.
 	do func(m *Model, pod *v1.Pod) (*Model, *v1.Pod)
+}
+
+// what tells edits apart: pods are stopped alike, whatever for.
+func (e *edit) what() string {
+	if e.Pods == nil {
+		return e.text
+	}
+	pods := slices.Clone(e.Pods)
+	slices.SortFunc(pods, compareRefs)
+	return fmt.Sprint("stop ", pods)
 }
 
 // with makes one edit more.
@@ -143,7 +153,7 @@ func (s *search) offer(v variant) bool {
 	}
 	var parts []string
 	for _, e := range v.edits {
-		parts = append(parts, e.text)
+		parts = append(parts, e.what())
 	}
 	slices.Sort(parts)
 	key := strings.Join(parts, "\x00")

@@ -51,6 +51,7 @@ type cycle struct {
 	off      [numPlugins]bool // plugins that have nothing to say or are disabled
 
 	blocked     []Failure
+	held        bool   // kept out of the scheduler's queue
 	failing     string // the error that the scheduler meets
 	unread      []Unread
 	notModelled []string

@@ -142,12 +142,16 @@ func (c *cycle) resourceClaims() {
 	block := func(reason, detail string, claim *Ref) {
 		c.block(pDynamicResources, Failure{Reason: reason, Detail: detail, Claim: claim})
 	}
+	hold := func(reason, detail string, claim *Ref) {
+		c.held = true
+		block(reason, detail, claim)
+	}
 	for i := range c.pod.Spec.ResourceClaims {
 		pc := &c.pod.Spec.ResourceClaims[i]
 		name, own, err := resourceclaim.Name(c.pod, pc)
 		switch {
 		case err != nil:
-			block(err.Error(), fmt.Sprintf("the resource claim %s of the pod has not been created yet", pc.Name), &Ref{Kind: ResourceClaims, Namespace: c.pod.Namespace, Name: pc.Name})
+			hold(err.Error(), fmt.Sprintf("the resource claim %s of the pod has not been created yet", pc.Name), &Ref{Kind: ResourceClaims, Namespace: c.pod.Namespace, Name: pc.Name})
 			continue
 		case name == nil:
 			continue
@@ -155,16 +159,16 @@ func (c *cycle) resourceClaims() {
 		ref := &Ref{Kind: ResourceClaims, Namespace: c.pod.Namespace, Name: *name}
 		claim := c.m.resourceClaims[c.pod.Namespace+"/"+*name]
 		if claim == nil {
-			block(fmt.Sprintf("could not find ResourceClaim \"%s/%s\"", c.pod.Namespace, *name), fmt.Sprintf("resource claim %s does not exist", *name), ref)
+			hold(fmt.Sprintf("could not find ResourceClaim \"%s/%s\"", c.pod.Namespace, *name), fmt.Sprintf("resource claim %s does not exist", *name), ref)
 			continue
 		}
 		if claim.DeletionTimestamp != nil {
-			block(fmt.Sprintf("resourceclaim %q is being deleted", claim.Name), fmt.Sprintf("resource claim %s is being deleted", claim.Name), ref)
+			hold(fmt.Sprintf("resourceclaim %q is being deleted", claim.Name), fmt.Sprintf("resource claim %s is being deleted", claim.Name), ref)
 			continue
 		}
 		if own {
 			if err := resourceclaim.IsForPod(c.pod, claim, false); err != nil {
-				block(err.Error(), fmt.Sprintf("resource claim %s stands where that of the pod belongs and is not the pod's", claim.Name), ref)
+				hold(err.Error(), fmt.Sprintf("resource claim %s stands where that of the pod belongs and is not the pod's", claim.Name), ref)
 				continue
 			}
 		}

@@ -194,3 +194,100 @@ func TestMessage(t *testing.T) {
 		})
 	}
 }
+
+func TestEquivalentPodsAreJudgedOnce(t *testing.T) {
+	c, p := read(t, node("a")+pod("p", "labels: {app: w}", "containers: [{name: c, resources: {requests: {cpu: 3}}}]"))
+	m := New(c)
+	q := p.DeepCopy()
+	q.Name, q.UID = "q", "other"
+	if m.Key(p) != m.Key(q) {
+		t.Error("the key tells pods of one template apart")
+	}
+	q.Labels["app"] = "x"
+	if m.Key(p) == m.Key(q) {
+		t.Error("the key does not tell labels apart")
+	}
+	if v := m.Judge(q); v.Pod.Name != "q" {
+		t.Errorf("the verdict is of %s", v.Pod.Name)
+	}
+}
+
+// What could not be read is not guessed at: neither that a claim is missing nor
+// that a node has room.
+func TestUnreadKindsMakeVerdictsUnknown(t *testing.T) {
+	for _, test := range []struct {
+		name, cluster string
+		unread        Kind
+		want          State
+	}{
+		{"pods unread: there may be no room", node("a") + pod("p", "", "containers: [{name: c, resources: {requests: {cpu: 1}}}]"), Pods, NotKnown},
+		{"pods unread: more than the node has is certain", node("a") + pod("p", "", "containers: [{name: c, resources: {requests: {cpu: 3}}}]"), Pods, Unschedulable},
+		{"claims unread", node("a") + pod("p", "", "volumes: [{name: data, persistentVolumeClaim: {claimName: c}}]"), PersistentVolumeClaims, NotKnown},
+		{"claims unread and a taint", node("a", "", "taints: [{key: gpu, effect: NoSchedule}]") + pod("p", "", "volumes: [{name: data, persistentVolumeClaim: {claimName: c}}]"), PersistentVolumeClaims, Unschedulable},
+		{"nodes unread", pod("p", "", ""), Nodes, NotKnown},
+		{"resource claims unread", node("a") + pod("p", "", "resourceClaims: [{name: x, resourceClaimName: gpu}], containers: [{name: c, resources: {claims: [{name: x}]}}]"), ResourceClaims, NotKnown},
+		{"namespaces unread and a term that selects by them", node("a") + pod("p", "", "affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, namespaceSelector: {matchLabels: {team: a}}, labelSelector: {matchLabels: {app: w}}}]}}"), Namespaces, NotKnown},
+		{"namespaces unread and nothing asks", node("a") + pod("p", "", ""), Namespaces, Fits},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, p := read(t, test.cluster)
+			c.Unread = map[Kind]string{test.unread: "forbidden"}
+			if test.unread == Pods {
+				c.Pods = nil
+			}
+			v := New(c).Judge(p)
+			if v.State != test.want {
+				t.Errorf("got %s, want %s: %+v", v.State, test.want, v)
+			}
+			if v.State == NotKnown && (len(v.Unread) == 0 || v.Unread[0].Kind != test.unread || v.Unread[0].Why != "forbidden") {
+				t.Errorf("what could not be read is not said: %+v", v.Unread)
+			}
+		})
+	}
+}
+
+func TestAllFailuresOfANodeAreTold(t *testing.T) {
+	c, p := read(t, node("a", "disk: hdd", "unschedulable: true, taints: [{key: gpu, value: x, effect: NoSchedule}, {key: night, effect: NoExecute}]")+
+		pod("q", "", "nodeName: a, containers: [{name: c, ports: [{containerPort: 1, hostPort: 80}], resources: {requests: {cpu: 1500m}}}]")+
+		pod("p", "", "nodeSelector: {disk: ssd}, containers: [{name: c, ports: [{containerPort: 1, hostPort: 80}], resources: {requests: {cpu: 1, memory: 8Gi}}}]"))
+	v := New(c).Judge(p)
+	var got []string
+	for _, f := range v.Groups[0].Failures {
+		got = append(got, f.Detail)
+	}
+	want := []string{"the node is cordoned", "taint gpu=x:NoSchedule is not tolerated", "taint night:NoExecute is not tolerated",
+		"node selector disk=ssd, the node has disk=hdd", "host port 80/TCP is taken by default/q",
+		"the pod asks for 1 cpu, 500m of 2 are free, short by 500m", "the pod asks for 8 GiB memory, 4 GiB of 4 GiB are free, short by 4 GiB"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestChanges(t *testing.T) {
+	for _, test := range []struct {
+		name, cluster string
+		want          []string
+	}{
+		{"cordoned", node("a", "", "unschedulable: true") + pod("p", "", ""),
+			[]string{"uncordon node a", "let the pod tolerate taint node.kubernetes.io/unschedulable:NoSchedule", "add a node for one pod more"}},
+		{"a request too large by a little", node("a") + pod("q", "", "nodeName: a, containers: [{name: c, resources: {requests: {cpu: 500m}}}]") + pod("p", "", "containers: [{name: c, resources: {requests: {cpu: 1750m}}}]"),
+			[]string{"lower the cpu request of container c by 250m, to 1500m", "add a node with 1750m cpu free", "make room for cpu on node a: move default/q"}},
+		{"a selector and a taint together", node("a", "", "taints: [{key: gpu, effect: NoSchedule}]") + pod("p", "", "nodeSelector: {disk: ssd}"),
+			[]string{"let the pod tolerate taint gpu:NoSchedule and label node a with disk=ssd", "remove taint gpu:NoSchedule from node a and label node a with disk=ssd", "let the pod tolerate taint gpu:NoSchedule and drop disk=ssd from the pod's node selector", "add a node for one pod more and labels disk=ssd"}},
+		{"a pod of lower priority: the scheduler does it by itself", node("a") + pod("q", "", "nodeName: a, priority: 1, containers: [{name: c, resources: {requests: {cpu: 2}}}]") + pod("p", "", "priority: 10, containers: [{name: c, resources: {requests: {cpu: 1}}}]"),
+			[]string{"stop a pod of lower priority on node a: default/q, as the scheduler will do by itself", "add a node with 1 cpu free"}},
+		{"a pod that fits needs nothing", node("a") + pod("p", "", ""), nil},
+		{"gates alone", node("a") + pod("p", "", "schedulingGates: [{name: example.com/wait}]"), []string{"let the owner of the scheduling gates remove them: example.com/wait"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			c, p := read(t, test.cluster)
+			var got []string
+			for _, x := range New(c).Changes(p) {
+				got = append(got, x.Summary)
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}

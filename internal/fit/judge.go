@@ -83,7 +83,7 @@ type weighed struct {
 
 func (m *Model) judge(pod *v1.Pod) Verdict {
 	c := m.cycle(pod)
-	v := Verdict{Pod: podRef(pod), NumNodes: len(m.nodes), Blocked: c.blocked, NotModelled: c.notModelled}
+	v := Verdict{Pod: podRef(pod), NumNodes: len(m.nodes), Blocked: c.blocked, Held: c.held, NotModelled: c.notModelled}
 	for _, g := range pod.Spec.SchedulingGates {
 		v.Gates = append(v.Gates, g.Name)
 	}

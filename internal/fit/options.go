@@ -444,7 +444,7 @@ func (v variant) stopPods(kind ChangeKind, pods []*podInfo, what string) []edit 
 	}
 	budgets := v.model.budgetsAgainst(pods)
 	return []edit{{Edit: Edit{Kind: kind, Object: podRef(pods[0].pod), Pods: refs(pods), Breaks: budgets}, harm: Disrupts,
-		cost: 6 + float64(len(pods)) + 4*float64(len(budgets)), text: fmt.Sprintf("%s: move %s%s", what, names(refs(pods)), breaking(budgets)), do: stopped(pods)}}
+		cost: 7 + float64(len(pods)) + 4*float64(len(budgets)), text: fmt.Sprintf("%s: move %s%s", what, names(refs(pods)), breaking(budgets)), do: stopped(pods)}}
 }
 
 // comesBack tells of pods that are made again on the same node at once.

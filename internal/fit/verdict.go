@@ -41,6 +41,9 @@ type Verdict struct {
 	// Blocked is what keeps the pod off every node, whatever the node: a claim that
 	// does not exist. The scheduler says the first and does not look at nodes.
 	Blocked []Failure `json:"blocked,omitempty"`
+	// Held: the scheduler does not even try the pod until a claim that blocks it is
+	// there, and writes no message.
+	Held bool `json:"held,omitempty"`
 	// Groups are the nodes that do not fit, those that fail the same constraints
 	// together, nearest to fitting first.
 	Groups []Group `json:"groups,omitempty"`

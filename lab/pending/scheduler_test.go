@@ -24,7 +24,10 @@ var (
 // by the smallest changes that ktriage proposes.
 func TestScheduler(t *testing.T) {
 	ctx := t.Context()
-	dir := t.TempDir()
+	dir := os.Getenv("PENDING_DIR") // logs are kept there
+	if dir == "" {
+		dir = t.TempDir()
+	}
 	plane, err := StartPlane(ctx, dir)
 	if errors.Is(err, ErrNotBuilt) {
 		t.Skip(err)
@@ -79,11 +82,17 @@ func (r *run) world(ctx context.Context, seed uint64) {
 
 // ask lets the scheduler judge a pod. It waits for its word: a place, a claim that
 // it has chosen a node for, or a message.
-func (r *run) ask(ctx context.Context, pod *v1.Pod, preempting bool) (Ruling, error) {
+func (r *run) ask(ctx context.Context, pod *v1.Pod, preempting bool) (_ Ruling, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 60*time.Second)
 	defer cancel()
 	pods := r.plane.Client.CoreV1().Pods(pod.Namespace)
 	x := pod.DeepCopy()
+	var last *v1.Pod
+	defer func() {
+		if err != nil && last != nil {
+			err = fmt.Errorf("%w; its conditions: %+v; its volumes: %+v", err, last.Status.Conditions, last.Spec.Volumes)
+		}
+	}()
 	now := int64(0)
 	x.UID, x.ResourceVersion = "", ""
 	x.Spec.TerminationGracePeriodSeconds = &now
@@ -115,6 +124,7 @@ func (r *run) ask(ctx context.Context, pod *v1.Pod, preempting bool) (Ruling, er
 			if !isPod {
 				continue
 			}
+			last = p
 			if p.Spec.NodeName != "" {
 				return Ruling{Fits: true}, nil
 			}
@@ -139,6 +149,24 @@ func (r *run) ask(ctx context.Context, pod *v1.Pod, preempting bool) (Ruling, er
 // taken as one that the scheduler waits for.
 const patience = 12
 
+// held looks whether the scheduler leaves a pod alone of which ktriage says so.
+func (r *run) held(ctx context.Context, seed uint64, pod *v1.Pod) {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if said, err := r.ask(ctx, pod, false); err == nil {
+		r.tally.Differ(fmt.Sprintf("seed %d, %s", seed, pod.Name), false, said, Ruling{Message: "the scheduler does not try it"})
+		r.t.Errorf("seed %d, %s: the scheduler tried a pod that it should not: %+v", seed, pod.Name, said)
+		return
+	}
+	r.tally.Held++
+}
+
+// removeNew removes the node that a change may have added.
+func (r *run) removeNew(ctx context.Context) {
+	_ = r.plane.Client.CoreV1().Nodes().Delete(ctx, "new-node", metav1.DeleteOptions{})
+	_ = r.plane.Client.StorageV1().CSINodes().Delete(ctx, "new-node", metav1.DeleteOptions{})
+}
+
 // probe compares the two on one pod. Where they differ the scheduler is asked again:
 // it may not have seen yet what was written before.
 func (r *run) probe(ctx context.Context, seed uint64, pod *v1.Pod) {
@@ -151,6 +179,10 @@ func (r *run) probe(ctx context.Context, seed uint64, pod *v1.Pod) {
 		mine := Peaceful(pod)
 		m := fit.New(c)
 		v := m.Judge(mine)
+		if v.Held {
+			r.held(ctx, seed, pod)
+			return
+		}
 		want, err := r.ask(ctx, pod, false)
 		if err != nil {
 			r.tally.Refused(err)
@@ -203,6 +235,7 @@ func (r *run) counterfactual(ctx context.Context, seed uint64, pod *v1.Pod) {
 			r.t.Errorf("seed %d, %s: %s: %v", seed, pod.Name, x.Summary, err)
 			return
 		}
+		defer r.removeNew(ctx)
 		if err := Sync(ctx, r.plane.Client, &c, &after); err != nil {
 			r.tally.Refused(err)
 			r.t.Logf("seed %d, %s: %s: %v", seed, pod.Name, x.Summary, err)

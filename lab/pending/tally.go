@@ -14,7 +14,7 @@ type Tally struct {
 	Worlds, Judged, Fits, Again int
 	Wrong, Miscounted           int
 	Changes, Unhelpful          int
-	Hopeless                    int
+	Hopeless, Held              int
 	// Reasons counts on how many pods each reason of the scheduler was seen, Kinds how
 	// often each kind of edit was tried.
 	Reasons map[string]int
@@ -111,6 +111,7 @@ func (t *Tally) Markdown(seed uint64) string {
 	p("|---|---|")
 	p("| pods judged | %d, in %d clusters |", t.Judged, t.Worlds)
 	p("| of them fit | %d |", t.Fits)
+	p("| of them not even tried by the scheduler, as ktriage said | %d |", t.Held)
 	p("| verdicts that differ | %d |", t.Wrong)
 	p("| same verdict, other counts of reasons | %d |", t.Miscounted)
 	p("| changes made | %d |", t.Changes)

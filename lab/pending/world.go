@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"strings"
+	"time"
 
 	"github.com/ktriage/ktriage/internal/fit"
 	v1 "k8s.io/api/core/v1"
@@ -378,7 +379,7 @@ func (w *World) request(class string, count int64) resourcev1.ResourceClaimSpec 
 }
 
 func (w *World) allocation(driver, node string) *resourcev1.AllocationResult {
-	return &resourcev1.AllocationResult{
+	return &resourcev1.AllocationResult{AllocationTimestamp: &metav1.Time{Time: time.Unix(1.8e9, 0)},
 		Devices: resourcev1.DeviceAllocationResult{Results: []resourcev1.DeviceRequestAllocationResult{{Request: "r", Driver: driver, Pool: node, Device: "gpu-0"}}},
 		NodeSelector: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchFields: []v1.NodeSelectorRequirement{
 			{Key: "metadata.name", Operator: v1.NodeSelectorOpIn, Values: []string{node}}}}}}}
