@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,8 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/checks/checktest"
+	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/capture"
 	"github.com/ktriage/ktriage/collectors/etcd"
 )
 
@@ -295,13 +298,66 @@ func TestPlanFileIsRefusedIfItWasChanged(t *testing.T) {
 	}
 }
 
+// FuzzRead reads plans and journals that are broken or hostile: also those whose
+// digests and guards someone made fit.
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"schemaVersion":1,"recipe":"etcd-defrag","steps":[{"action":{"kind":"etcd.defragment"}}]}`))
+	for _, kind := range []Kind{Snapshot, Compact, Defragment, MoveLeader, Disarm, VerifyWrite, OpenHook, RemoveAPIService, PruneEvents, HandOver, "etcd.delete-all"} {
+		f.Add(fmt.Appendf(nil, `{"schemaVersion":1,"recipe":"etcd-defrag","created":"2026-01-02T03:04:05Z","validFor":"1h","options":{"settle":"1s","settleTimeout":"1s","window":"x","rule":"1"},
+			"state":{"clusterID":"7","members":[{"name":"cp-1","id":"zz"}],"leader":"cp-9"},"steps":[{"action":{"kind":%q,"target":"etcd/cp-1","args":{"revision":"-9","notBefore":"soon","before":"x","limit":"1e9","memberID":"-1","seconds":"x"}}}]}`, kind))
+	}
+	f.Add([]byte(`{"at":"2026-01-02T03:04:05Z","event":"began","plan":"x","step":-1,"seconds":1e300}` + "\n"))
+	f.Add([]byte("{\"plan\":\"x\",\"event\":\"done\",\"step\":99999}\n{\"plan\":\"x\""))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		Read(bytes.NewReader(b)) // must not panic
-		ReadJournal(bytes.NewReader(b), "x")
+		if rs, whole, err := ReadJournal(bytes.NewReader(b), "x"); err == nil {
+			if whole > int64(len(b)) {
+				t.Errorf("%d of %d bytes are sound", whole, len(b))
+			}
+			Stands(rs)
+		}
+		p, err := Read(bytes.NewReader(b))
+		if err != nil {
+			var q Plan
+			if json.Unmarshal(b, &q) != nil {
+				return
+			}
+			g := newGate(&q)
+			for i := range q.Steps {
+				guards, clears := g.of(i)
+				q.Steps[i].Guards, q.Steps[i].Clears = ids(guards), ids(clears)
+			}
+			q.seal()
+			fit, err := json.Marshal(q)
+			if err != nil {
+				return
+			}
+			if p, err = Read(bytes.NewReader(fit)); err != nil {
+				return
+			}
+		}
+		// One that passes must stop at its guards, not at a fault of ours.
+		g := newGate(p)
+		for i, s := range p.Steps {
+			guards, clears := g.of(i)
+			if len(guards) == 0 {
+				t.Errorf("%s has no guards", s.Action.Kind)
+			}
+			for _, c := range append(guards, clears...) {
+				for _, x := range checks.Run(nothing, []*checks.Check{c}) {
+					if x.Gap != nil && x.Gap.Reason == collectors.Bug {
+						t.Errorf("%s: %s", c.ID, x.Summary)
+					}
+				}
+			}
+			s.Describe()
+			g.done(s.Action, 0)
+		}
+		p.State.Differences(State{})
 	})
 }
+
+// nothing is a look that saw nothing.
+var nothing = collectors.Collect(context.Background(), capture.NewScript(checktest.Now, 0), checktest.Now, 0, collectors.Options{}).Snapshot
 
 func TestWindow(t *testing.T) {
 	at := func(s string) time.Time {

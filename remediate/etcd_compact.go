@@ -65,7 +65,7 @@ func planCompact(p *planner) error {
 	} else {
 		p.note("no revision is known here to be %s old: the step waits until the last one now is. A plan that was saved and lay for that long does not wait", checks.Span(keep))
 	}
-	return p.compact(keep, fmt.Sprintf("history older than %s is to go, and of the rest it is not known how old it is: the last revision now will be %s old then", checks.Span(keep), checks.Span(keep)))
+	return p.compact(keep, fmt.Sprintf("history older than %s is to go; how old the revisions before this one are is not known, so it is the last one now, when it is that old", checks.Span(keep)))
 }
 
 // datedEnough is up to how many times --keep a dated revision may be old for the

@@ -96,6 +96,7 @@ func planEventsPrune(p *planner) error {
 	if t.Old == 0 {
 		return nil
 	}
+	p.note("each is written to %s before it is deleted", p.saved("events", "pruned"))
 	p.note("events.k8s.io/v1 shows the same objects: they are gone from both")
 	p.note("each deletion is a write of etcd: the space is free after ktriage fix etcd-compact, and the file smaller after ktriage fix etcd-defrag")
 	rate := p.Options.Rate

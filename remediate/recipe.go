@@ -171,7 +171,7 @@ var hints = map[checks.ID]string{
 	"cure-stall":           "allow more with --max-stall",
 	"cure-window":          "wait for the window, or give another --window",
 	"cure-min-interval":    "lower --min-interval",
-	"cure-kubernetes":      "see ktriage doctor; --without-kubernetes goes on without an API server that answers",
+	"cure-kubernetes":      "see ktriage doctor; where the API server does not answer at all, --without-kubernetes goes on without it",
 	"cure-halt":            "delete the ConfigMap kube-system/" + cluster.HaltName + " and the etcd key " + etcd.HaltKey + " to allow it",
 	"cure-snapshot":        "make one: ktriage fix etcd-snapshot",
 	"cure-defrag-inflight": "wait until it is done, and see who started it: kubectl get cronjobs -A",

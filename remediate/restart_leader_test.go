@@ -117,7 +117,7 @@ func TestRestartLeaderWantsProof(t *testing.T) {
 		{"one that renews and tries nothing", hung(nil), "kube-scheduler 15", "gives up at its renew deadline"},
 		{"one that tries", map[string]string{at(schedulerMetrics, 1): queue(1, 2, 1)}, "", "is left alone"},
 		{"one that has nothing to try", map[string]string{at(schedulerMetrics, 1): queue(1, 0, 0)}, "", "no pod is waiting to be tried"},
-		{"one whose metrics may not be read", map[string]string{at(schedulerMetrics, 1): "gap: forbidden: no"}, "", "whether its leader hangs is not known: forbidden: no"},
+		{"one whose metrics may not be read", map[string]string{at(schedulerMetrics, 1): "gap: forbidden: no"}, "", "its metrics cannot be had: no"},
 		{"one that does not renew, nor answer", frozen(nil), "kube-scheduler 0", "without this, who stands by takes the lease when it has run out"},
 		{"one that does not renew, and answers", frozen(map[string]string{at(schedulerHealth, 1): "ok"}), "", "it may not reach the API server"},
 		{"one that is late by little", map[string]string{theLeases: held("cp-1_a", "cp-2_b", "04:05", 60, ""), at(schedulerHealth, 1): noAnswer}, "", "is left alone"},

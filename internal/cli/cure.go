@@ -19,6 +19,7 @@ import (
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/live"
+	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/remediate"
 	hands "github.com/ktriage/ktriage/remediate/live"
 )
@@ -409,11 +410,13 @@ func (a *app) tell(r remediate.Record) {
 }
 
 // show writes a plan as an operator reads it.
+// What is in it may come from a cluster, or from whoever made the file.
 func show(w io.Writer, p *remediate.Plan) {
+	clean := report.Clean
 	if len(p.State.Members) == 0 {
-		fmt.Fprintf(w, "%s on the cluster whose kube-system is %s", p.Recipe, p.State.ClusterID)
+		fmt.Fprintf(w, "%s on the cluster whose kube-system is %s", clean(clean(p.Recipe)), clean(p.State.ClusterID))
 	} else {
-		fmt.Fprintf(w, "%s on etcd cluster %s: ", p.Recipe, p.State.ClusterID)
+		fmt.Fprintf(w, "%s on etcd cluster %s: ", clean(clean(p.Recipe)), clean(p.State.ClusterID))
 	}
 	var names []string
 	for _, m := range p.State.Members {
@@ -423,27 +426,27 @@ func show(w io.Writer, p *remediate.Plan) {
 		}
 		names = append(names, n)
 	}
-	fmt.Fprintf(w, "%s\n", strings.Join(names, ", "))
+	fmt.Fprintf(w, "%s\n", clean(strings.Join(names, ", ")))
 	for _, n := range p.Notes {
-		fmt.Fprintf(w, "  note: %s\n", n)
+		fmt.Fprintf(w, "  note: %s\n", clean(n))
 	}
 	if len(p.Steps) == 0 {
 		fmt.Fprintln(w, "nothing to do")
 		return
 	}
 	for i, s := range p.Steps {
-		fmt.Fprintf(w, "\n%d. %s\n", i+1, s.Describe())
-		fmt.Fprintf(w, "   why      %s\n", s.Why)
+		fmt.Fprintf(w, "\n%d. %s\n", i+1, clean(s.Describe()))
+		fmt.Fprintf(w, "   why      %s\n", clean(s.Why))
 		if s.Effect != "" {
-			fmt.Fprintf(w, "   clients  %s\n", s.Effect)
+			fmt.Fprintf(w, "   clients  %s\n", clean(s.Effect))
 		}
-		fmt.Fprintf(w, "   by hand  %s\n", s.Manual)
-		fmt.Fprintf(w, "   undo     %s\n", s.Undo)
+		fmt.Fprintf(w, "   by hand  %s\n", clean(s.Manual))
+		fmt.Fprintf(w, "   undo     %s\n", clean(s.Undo))
 		var gs []string
 		for _, g := range s.Guards {
 			gs = append(gs, strings.TrimPrefix(string(g), "cure-"))
 		}
-		fmt.Fprintf(w, "   guards   %s\n", strings.Join(gs, ", "))
+		fmt.Fprintf(w, "   guards   %s\n", clean(strings.Join(gs, ", ")))
 	}
 	fmt.Fprintf(w, "\nplan %.12s, valid until %s\n", p.Digest, p.Created.Add(time.Duration(p.ValidFor)).Format(time.RFC3339))
 }

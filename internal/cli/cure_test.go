@@ -130,6 +130,48 @@ func TestMemberThatDiesMidway(t *testing.T) {
 	}
 }
 
+// TestOneOfFiveIsDown holds that with --allow-down, and only with it, a cluster of
+// five is cured round a member that is down: a majority remains without one more.
+func TestOneOfFiveIsDown(t *testing.T) {
+	p := newEtcdCluster(t, 5, 0).patient()
+	p.fragment(8)
+	down := p.followers()[0]
+	p.kill(down)
+	_, stderr := p.mustRun(ExitRefused, "plan", "etcd-defrag", "--rule", fragmented)
+	if !strings.Contains(stderr, down.Name+" does not answer") || !strings.Contains(stderr, "--allow-down") {
+		t.Errorf("got %s", stderr)
+	}
+	p.mustRun(0, "fix", "etcd-defrag", "--rule", fragmented, "--allow-down", "--yes", "--max-stall", "10s")
+	got := p.journal()
+	for _, m := range p.members {
+		want := 1
+		if m == down {
+			want = 0
+		}
+		if n := count(got, "done defragment/"+m.Name); n != want {
+			t.Errorf("%s was defragmented %d times, want %d", m.Name, n, want)
+		}
+	}
+	// A second one that goes down is one too many.
+	p.kill(p.followers0(down))
+	_, stderr = p.mustRun(ExitRefused, "plan", "etcd-defrag", "--rule", "true", "--allow-down")
+	if !strings.Contains(stderr, "is lost") {
+		t.Errorf("got %s", stderr)
+	}
+}
+
+// followers0 is a member that runs and does not lead.
+func (c *etcdCluster) followers0(not *etcdProc) *etcdProc {
+	c.t.Helper()
+	for _, m := range c.members {
+		if m != not && m.cmd != nil && m != c.leader() {
+			return m
+		}
+	}
+	c.t.Fatal("nobody follows")
+	return nil
+}
+
 func count(in []string, what string) (n int) {
 	for _, s := range in {
 		if s == what {

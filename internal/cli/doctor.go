@@ -107,7 +107,12 @@ func exitFor(s checks.Status, bar int) error {
 	return nil
 }
 
-// note writes a line for the user to standard error.
+// note writes a line for the user to standard error. What is in it may come from
+// a cluster, or from a file that somebody else made.
 func (a *app) note(format string, args ...any) {
-	fmt.Fprintf(a.Stderr, "ktriage: "+format+"\n", args...)
+	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	for i := range lines {
+		lines[i] = report.Clean(lines[i])
+	}
+	fmt.Fprintf(a.Stderr, "ktriage: %s\n", strings.Join(lines, "\n"))
 }

@@ -102,10 +102,10 @@ func (a *app) name() string {
 
 // complain writes an error, and the hint that goes with it, to standard error.
 func (a *app) complain(err error) {
-	fmt.Fprintf(a.Stderr, "ktriage: %v\n", err)
+	a.note("%v", err)
 	var h hinted
 	if errors.As(err, &h) {
-		fmt.Fprintf(a.Stderr, "ktriage: hint: %s\n", h.hint)
+		a.note("hint: %s", h.hint)
 	}
 }
 

@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"flag"
@@ -25,6 +26,7 @@ var (
 	runs = flag.Int("runs", 4, "how many runs, half of them on five members")
 	seed = flag.Uint64("seed", 1, "what decides which fault comes when")
 	out  = flag.String("o", "", "a file for the table of all runs")
+	only = flag.String("only", "", "one fault, in place of all in turn")
 )
 
 const (
@@ -33,8 +35,11 @@ const (
 	exitStopped = 5
 )
 
-// kinds are the faults of issue 7.
-var kinds = []string{"kill another", "kill target", "kill ktriage", "freeze target", "cut leader off", "corrupt", "second ktriage", "fill disk"}
+// kinds are the faults.
+var kinds = []string{"kill another", "kill target", "kill ktriage", "freeze target", "cut leader off", "corrupt", "second ktriage", "fill disk", "move leader", beforeApply}
+
+// beforeApply is the one that comes between the plan and its application.
+const beforeApply = "move leader before apply"
 
 // moments are when, by what ktriage says on standard error.
 var moments = []string{"step %d of ", "step %d carried out", "step %d done"}
@@ -46,34 +51,37 @@ func TestChaos(t *testing.T) {
 	if os.Getenv("KTRIAGE_BIN") == "" {
 		t.Skip("KTRIAGE_BIN names no program to test")
 	}
-	var table strings.Builder
-	fmt.Fprintf(&table, "| run | members | fault | when | first exit | then | longest wait |\n|---|---|---|---|---|---|---|\n")
-	r := rand.New(rand.NewPCG(*seed, 42))
-	for _, n := range []int{3, 5} {
-		t.Run(fmt.Sprintf("%d members", n), func(t *testing.T) {
-			c := newCluster(t, n)
-			for i := range (*runs + 1) / 2 {
-				kind := kinds[i%len(kinds)]
-				step := 1 + r.IntN(n+1)
-				moment := fmt.Sprintf(moments[r.IntN(len(moments))], step)
-				ok := t.Run(fmt.Sprintf("%d %s at %s", i, kind, strings.TrimSpace(moment)), func(t *testing.T) {
-					c.t = t
-					row := one(t, c, fmt.Sprintf("%d-%d", n, i), kind, step, moment)
-					fmt.Fprintf(&table, "| %d-%d | %d | %s | %s | %s |\n", n, i, n, kind, strings.TrimSpace(moment), row)
-				})
-				if !ok {
-					fmt.Fprintf(&table, "| %d-%d | %d | %s | %s | FAILED | | |\n", n, i, n, kind, strings.TrimSpace(moment))
+	var all tally
+	t.Run("runs", func(t *testing.T) {
+		for _, n := range []int{3, 5} {
+			t.Run(fmt.Sprintf("%d members", n), func(t *testing.T) {
+				t.Parallel() // most of a run is waiting
+				r := rand.New(rand.NewPCG(*seed, uint64(n)))
+				c := newCluster(t, n)
+				for i := range (*runs + 1) / 2 {
+					kind := cmp.Or(*only, kinds[i%len(kinds)])
+					step := 1 + r.IntN(n+1)
+					moment := fmt.Sprintf(moments[r.IntN(len(moments))], step)
+					when := strings.TrimSuffix(moment, " of ")
+					if kind == beforeApply {
+						when = "before step 1"
+					}
+					w := row{name: fmt.Sprintf("%d-%d", n, i), members: n, kind: kind, when: when, then: "FAILED"}
+					t.Run(fmt.Sprintf("%d %s at %s", i, kind, when), func(t *testing.T) {
+						c.t = t
+						one(t, c, &w, step, moment, &all)
+					})
+					all.add(w)
+					if all.write(t, *out); t.Failed() {
+						c.t = t
+					}
 				}
-			}
-			c.t = t
-		})
-	}
-	t.Log("\n" + table.String())
-	if *out != "" {
-		if err := os.WriteFile(*out, []byte(table.String()), 0o644); err != nil {
-			t.Error(err)
+				c.t = t
+			})
 		}
-	}
+	})
+	all.write(t, *out)
+	t.Log("\n" + all.String())
 }
 
 // A record is a line of ktriage's journal.
@@ -167,8 +175,9 @@ func (p *process) exit(t *testing.T) int {
 }
 
 // one is one run: a plan, a fault in the middle, and all that must hold.
-func one(t *testing.T, c *cluster, name, kind string, step int, moment string) string {
+func one(t *testing.T, c *cluster, w *row, step int, moment string, all *tally) {
 	t.Helper()
+	kind := w.kind
 	dir := t.TempDir()
 	c.whole()
 	unlock(t, c) // a run that was cut off from the cluster leaves it for a minute
@@ -178,7 +187,8 @@ func one(t *testing.T, c *cluster, name, kind string, step int, moment string) s
 		t.Fatalf("no plan:\n%s", p.text())
 	}
 	targets := planned(t, plan)
-	l := startLoad(t, c, name)
+	l := startLoad(t, c, w.name)
+	serving := startServing(c)
 	f := &fault{name: kind}
 	var once sync.Once
 	var second *process
@@ -206,6 +216,8 @@ func one(t *testing.T, c *cluster, name, kind string, step int, moment string) s
 		case "corrupt":
 			f.err = c.alarm(c.members[1], pb.AlarmRequest_ACTIVATE)
 			f.away, f.mend = true, func() { c.alarm(c.members[1], pb.AlarmRequest_DEACTIVATE) }
+		case "move leader", beforeApply:
+			f.err = c.lead(c.leader())
 		case "second ktriage":
 			second = ktriage(t, c, filepath.Join(dir, "second"), nil, "fix", "etcd-defrag", "--yes", "--max-stall", "1m")
 		case "fill disk":
@@ -218,6 +230,10 @@ func one(t *testing.T, c *cluster, name, kind string, step int, moment string) s
 			}
 		}
 		f.at = time.Now()
+	}
+	if kind == beforeApply {
+		once.Do(func() { inject(nil) })
+		c.whole()
 	}
 	k := ktriage(t, c, dir, func(all string, k *process) {
 		if strings.Contains(all, moment) {
@@ -262,14 +278,15 @@ func one(t *testing.T, c *cluster, name, kind string, step int, moment string) s
 			}
 		}
 	}
-	l.check(t, c)
+	serving.check(t, f)
+	l.check(t, c, all)
 	for _, m := range c.members {
 		// With the first write after, the file grows by 16 MiB.
 		if st, err := c.status(m); err != nil || st.DbSize-st.DbSizeInUse > 20<<20 && !strings.Contains(told, m.name+" has lost what it gave back") {
 			t.Errorf("%s is not defragmented at the end: %v, %v of %v bytes are in use\n%s", m.name, err, size(st, false), size(st, true), k.text())
 		}
 	}
-	return fmt.Sprintf("%d | %s | %s", code, then, l.slow.Round(time.Millisecond))
+	w.code, w.then, w.slow, w.ok = code, then, l.slow.Round(time.Millisecond), !t.Failed()
 }
 
 func size(st *clientv3.StatusResponse, whole bool) int64 {
@@ -306,6 +323,8 @@ func verify(t *testing.T, f *fault, k *process, records []record, code int, kind
 		t.Errorf("it was called done %s after a fault that was not mended:\n%s", last.At.Sub(f.at), k.text())
 	case code != exitOK && last.Event == "ended":
 		t.Errorf("exit code %d, and the journal says ended", code)
+	case kind == beforeApply && (code != exitRefused || slices.ContainsFunc(records, func(r record) bool { return r.Kind != "" })):
+		t.Errorf("the plan was made under another leader, and it exited %d:\n%s", code, k.text())
 	case kind == "second ktriage" && code != exitOK:
 		t.Errorf("a second ktriage made the first exit %d:\n%s", code, k.text())
 	case kind != "kill ktriage" && !slices.Contains([]int{exitOK, exitRefused, exitStopped}, code):

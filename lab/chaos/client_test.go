@@ -122,7 +122,7 @@ func (l *load) one(ctx context.Context, cl *clientv3.Client, client, n int, run 
 }
 
 // check ends the load and demands that nothing that was promised is missing.
-func (l *load) check(t *testing.T, c *cluster) {
+func (l *load) check(t *testing.T, c *cluster, all *tally) {
 	t.Helper()
 	l.stop()
 	l.wait.Wait()
@@ -167,6 +167,9 @@ func (l *load) check(t *testing.T, c *cluster) {
 		t.Errorf("what was read is not linearizable, in %d operations", len(l.ops))
 	case porcupine.Unknown:
 		t.Logf("linearizability of %d operations was not decided in a minute", len(l.ops))
+		all.count(len(l.acked), len(l.ops), true)
+	default:
+		all.count(len(l.acked), len(l.ops), false)
 	}
 	if len(l.ops) < 20 || len(l.acked) == 0 {
 		t.Errorf("the clients did next to nothing: %d operations, %d writes", len(l.ops), len(l.acked))

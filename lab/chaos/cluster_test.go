@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -25,6 +27,7 @@ import (
 // disk that can be filled.
 type member struct {
 	name, ip, dir, space string
+	bin                  string
 	i                    int
 	cmd                  *exec.Cmd
 }
@@ -35,32 +38,58 @@ type cluster struct {
 	t       *testing.T
 	net     netns.Network
 	members []*member
-	bin     string
 	client  *clientv3.Client
+}
+
+// A setup is what a cluster is made of.
+type setup struct {
+	members int
+	old     map[int]string // the version of some members, if not the default
+	disk    string         // the size of a disk in memory; empty: on this machine's, below base
+	base    string         // where the members' folders are
 }
 
 // diskSize holds the databases of these tests several times over.
 const diskSize = "512m"
 
-func newCluster(t *testing.T, n int) *cluster {
+// clusters counts those of this process, for names and addresses of their own.
+var clusters atomic.Int32
+
+// program is the etcd of a version.
+func program(t *testing.T, version string) string {
 	t.Helper()
 	cache, err := build.CacheDir()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &cluster{t: t, bin: build.Paths(cache, build.Default).Etcd}
-	if _, err := os.Stat(c.bin); err != nil {
+	v := build.Default
+	if version != "" {
+		v.Etcd = version
+	}
+	bin := build.Paths(cache, v).Etcd
+	if _, err := os.Stat(bin); err != nil {
 		t.Skipf("no etcd: go run ./cmd/lab build: %v", err)
 	}
-	id := os.Getpid() % 200
+	return bin
+}
+
+func newCluster(t *testing.T, n int) *cluster {
+	t.Helper()
+	return makeCluster(t, setup{members: n, disk: diskSize, base: t.TempDir()})
+}
+
+func makeCluster(t *testing.T, s setup) *cluster {
+	t.Helper()
+	c := &cluster{t: t}
+	id := (os.Getpid()*8 + int(clusters.Add(1))) % 250
+	var err error
 	c.net = netns.Network{
 		Bridge:  fmt.Sprintf("ktc%d", id),
 		Gateway: &net.IPNet{IP: net.IPv4(10, 201, byte(id), 1), Mask: net.CIDRMask(24, 32)},
 	}
-	base := t.TempDir()
-	for i := range n {
-		m := &member{name: fmt.Sprintf("m%d", i+1), ip: fmt.Sprintf("10.201.%d.%d", id, 11+i), space: fmt.Sprintf("%s-%d", c.net.Bridge, i), i: i}
-		m.dir = filepath.Join(base, m.name)
+	for i := range s.members {
+		m := &member{bin: program(t, s.old[i]), name: fmt.Sprintf("m%d", i+1), ip: fmt.Sprintf("10.201.%d.%d", id, 11+i), space: fmt.Sprintf("%s-%d", c.net.Bridge, i), i: i}
+		m.dir = filepath.Join(s.base, m.name)
 		c.net.Spaces = append(c.net.Spaces, netns.Space{Name: m.space, Addrs: []net.IP{net.ParseIP(m.ip)}})
 		c.members = append(c.members, m)
 	}
@@ -82,8 +111,10 @@ func newCluster(t *testing.T, n int) *cluster {
 		if err := os.MkdirAll(m.dir, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if err := syscall.Mount("tmpfs", m.dir, "tmpfs", 0, "size="+diskSize); err != nil {
-			t.Fatal(err)
+		if s.disk != "" {
+			if err := syscall.Mount("tmpfs", m.dir, "tmpfs", 0, "size="+s.disk); err != nil {
+				t.Fatal(err)
+			}
 		}
 		c.start(m, strings.Join(initial, ","))
 	}
@@ -106,10 +137,10 @@ func (c *cluster) start(m *member, initial string) {
 		c.t.Fatal(err)
 	}
 	defer log.Close()
-	m.cmd = exec.Command("ip", "netns", "exec", m.space, c.bin, "--name", m.name, "--data-dir", filepath.Join(m.dir, "data"),
+	m.cmd = exec.Command("ip", "netns", "exec", m.space, m.bin, "--name", m.name, "--data-dir", filepath.Join(m.dir, "data"),
 		"--listen-client-urls", "http://0.0.0.0:2379", "--advertise-client-urls", m.url(),
 		"--listen-peer-urls", "http://"+m.ip+":2380", "--initial-advertise-peer-urls", "http://"+m.ip+":2380",
-		"--initial-cluster", initial, "--log-level", "warn", "--unsafe-no-fsync",
+		"--initial-cluster", initial, "--log-level", "warn", "--unsafe-no-fsync", "--quota-backend-bytes", "8589934592",
 		// A machine that is busy must not make elections of its own.
 		"--heartbeat-interval", "200", "--election-timeout", "2000")
 	m.cmd.Stdout, m.cmd.Stderr = log, log
@@ -213,6 +244,29 @@ func (c *cluster) fragment(mib int) {
 			time.Sleep(150 * time.Millisecond)
 		}
 	}
+}
+
+// lead makes another member the leader than the one that is.
+func (c *cluster) lead(not *member) error {
+	for _, m := range c.members {
+		if m == not {
+			continue
+		}
+		st, err := c.status(m)
+		if err != nil {
+			continue
+		}
+		one, err := clientv3.New(clientv3.Config{Endpoints: []string{not.url()}, Logger: zap.NewNop()})
+		if err != nil {
+			return err
+		}
+		defer one.Close()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_, err = one.MoveLeader(ctx, st.Header.MemberId)
+		return err
+	}
+	return errors.New("nobody else answers")
 }
 
 // alarm raises or takes back CORRUPT.
