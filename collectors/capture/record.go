@@ -14,8 +14,8 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 )
 
-// A Recorder writes what a run asks and gets into an archive, as it comes: it
-// holds no more than one reply in memory. It is safe for use by several
+// A Recorder writes what a run asks and gets into an archive, as it comes, but
+// for private keys: it holds no more than one reply in memory. It is safe for use by several
 // goroutines.
 type Recorder struct {
 	mu   sync.Mutex
@@ -94,6 +94,7 @@ func (r *Recorder) write(name string, b []byte) {
 	if r.err != nil {
 		return
 	}
+	b = withoutKeys(b)
 	if r.err = r.tar.WriteHeader(&tar.Header{Name: name, Mode: 0o600, Size: int64(len(b))}); r.err == nil {
 		_, r.err = r.tar.Write(b)
 	}
