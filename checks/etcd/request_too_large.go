@@ -54,6 +54,9 @@ func requestTooLarge(p *checks.Pass) {
 		}
 	}
 	if watched == 0 {
+		if gap == nil { // a list of members that names none
+			gap = collectors.Gapf(collectors.Absent, "no member is known")
+		}
 		p.Unknown(etcd.Cluster, gap)
 		return
 	}

@@ -100,3 +100,15 @@ func TestNewInstance(t *testing.T) {
 		t.Error("a workload is taken for a part of the control plane")
 	}
 }
+
+func FuzzParseRelease(f *testing.F) {
+	f.Add("v1.37.2")
+	f.Add("v1.33.1+k3s1")
+	f.Add("v1.27.3-gke.100")
+	f.Fuzz(func(t *testing.T, git string) {
+		r, err := ParseRelease(git)
+		if r.Git != git || err == nil && min(r.Major, r.Minor, r.Patch) < 0 {
+			t.Errorf("%q: %+v, %v", git, r, err)
+		}
+	})
+}

@@ -46,6 +46,9 @@ func (g *given) tell(config *rest.Config) {
 	g.TokenUntil = tokenEnd(token)
 }
 
+// lastSecond is the last that has a year of four digits, as JSON wants it.
+const lastSecond = 253402300799
+
 // tokenEnd is when a token says that it ends; nil if it does not say.
 func tokenEnd(token string) *time.Time {
 	parts := strings.Split(strings.TrimSpace(token), ".")
@@ -63,7 +66,7 @@ func tokenEnd(token string) *time.Time {
 		return nil
 	}
 	seconds, err := claims.Exp.Int64()
-	if err != nil || seconds <= 0 {
+	if err != nil || seconds <= 0 || seconds > lastSecond {
 		return nil
 	}
 	t := time.Unix(seconds, 0).UTC()
