@@ -339,14 +339,6 @@ func stopped(pods []*podInfo) func(*Model, *v1.Pod) (*Model, *v1.Pod) {
 	}
 }
 
-func refs(pods []*podInfo) []Ref {
-	out := make([]Ref, 0, len(pods))
-	for _, p := range pods {
-		out = append(out, podRef(p.pod))
-	}
-	return out
-}
-
 // budgetsAgainst are those that stopping the pods would break.
 func (m *Model) budgetsAgainst(pods []*podInfo) []Ref {
 	var out []Ref

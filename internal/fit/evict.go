@@ -28,16 +28,16 @@ func (s *search) byEviction(begin variant) {
 	e := best[0]
 	self := begin.model.preempts(begin.pod, e.node) && len(begin.edits) == 0
 	budgets := begin.model.budgetsAgainst(e.victims)
-	text := fmt.Sprintf("stop %d pods of lower priority on node %s: %s%s", len(e.victims), e.node.node.Name, names(refs(e.victims)), breaking(budgets))
+	text := fmt.Sprintf("stop %d pods of lower priority on node %s: %s%s", len(e.victims), e.node.node.Name, names(podRefs(e.victims)), breaking(budgets))
 	if len(e.victims) == 1 {
-		text = fmt.Sprintf("stop a pod of lower priority on node %s: %s%s", e.node.node.Name, names(refs(e.victims)), breaking(budgets))
+		text = fmt.Sprintf("stop a pod of lower priority on node %s: %s%s", e.node.node.Name, names(podRefs(e.victims)), breaking(budgets))
 	}
 	cost := 6 + float64(len(e.victims)) + 4*float64(len(budgets))
 	if self {
 		text += ", as the scheduler will do by itself"
 		cost = 1.5
 	}
-	v := begin.with(edit{Edit: Edit{Kind: EvictPods, Object: Ref{Kind: Nodes, Name: e.node.node.Name}, Pods: refs(e.victims), Breaks: budgets, Self: self},
+	v := begin.with(edit{Edit: Edit{Kind: EvictPods, Object: Ref{Kind: Nodes, Name: e.node.node.Name}, Pods: podRefs(e.victims), Breaks: budgets, Self: self},
 		text: text, cost: cost, harm: Disrupts, do: stopped(e.victims)})
 	v.node = e.node.node.Name
 	s.offer(v)

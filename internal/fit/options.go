@@ -381,18 +381,12 @@ func podAffinityOptions(v variant, node string, t *Term) []edit {
 		}, "anti-affinity")
 		c := v.model.cycle(v.pod)
 		if t.Index < len(c.repel) {
-			term := c.repel[t.Index]
-			out = append(out, v.stopPods(EvictPods, c.infosIn(t.TopologyKey, t.TopologyValue, func(p *podInfo) bool { return term.matches(p.pod.Namespace, nil, p.labels) }),
+			out = append(out, v.stopPods(EvictPods, c.repelledIn(t.Index, t.TopologyValue),
 				fmt.Sprintf("clear %s=%s of what the pod's anti-affinity keeps away from", t.TopologyKey, t.TopologyValue))...)
 		}
 	case "existingPodAntiAffinity":
-		c := v.model.cycle(v.pod)
-		ns := v.model.namespaces[v.pod.Namespace]
-		out = append(out, v.stopPods(EvictPods, c.infosIn(t.TopologyKey, t.TopologyValue, func(p *podInfo) bool {
-			return slices.ContainsFunc(p.repels, func(x affinityTerm) bool {
-				return x.key == t.TopologyKey && x.matches(v.pod.Namespace, ns, v.pod.Labels)
-			})
-		}), fmt.Sprintf("clear %s=%s of pods whose anti-affinity keeps the pod away", t.TopologyKey, t.TopologyValue))...)
+		pods, _ := v.model.cycle(v.pod).repellingIn(t.TopologyKey, t.TopologyValue)
+		out = append(out, v.stopPods(EvictPods, pods, fmt.Sprintf("clear %s=%s of pods whose anti-affinity keeps the pod away", t.TopologyKey, t.TopologyValue))...)
 	}
 	return out
 }
@@ -400,22 +394,6 @@ func podAffinityOptions(v variant, node string, t *Term) []edit {
 func sameTerm(a, b *v1.PodAffinityTerm) bool {
 	return a.TopologyKey == b.TopologyKey && metav1.FormatLabelSelector(a.LabelSelector) == metav1.FormatLabelSelector(b.LabelSelector) &&
 		metav1.FormatLabelSelector(a.NamespaceSelector) == metav1.FormatLabelSelector(b.NamespaceSelector) && slices.Equal(a.Namespaces, b.Namespaces)
-}
-
-// infosIn finds the pods of a domain that are meant.
-func (c *cycle) infosIn(key, value string, meant func(*podInfo) bool) []*podInfo {
-	var pods []*podInfo
-	for _, n := range c.m.nodes {
-		if got, ok := n.labels[key]; !ok || got != value {
-			continue
-		}
-		for _, p := range n.pods {
-			if meant(p) {
-				pods = append(pods, p)
-			}
-		}
-	}
-	return pods
 }
 
 // stopOptions stops the pods named.
@@ -443,8 +421,8 @@ func (v variant) stopPods(kind ChangeKind, pods []*podInfo, what string) []edit 
 		}
 	}
 	budgets := v.model.budgetsAgainst(pods)
-	return []edit{{Edit: Edit{Kind: kind, Object: podRef(pods[0].pod), Pods: refs(pods), Breaks: budgets}, harm: Disrupts,
-		cost: 7 + float64(len(pods)) + 4*float64(len(budgets)), text: fmt.Sprintf("%s: move %s%s", what, names(refs(pods)), breaking(budgets)), do: stopped(pods)}}
+	return []edit{{Edit: Edit{Kind: kind, Object: podRef(pods[0].pod), Pods: podRefs(pods), Breaks: budgets}, harm: Disrupts,
+		cost: 7 + float64(len(pods)) + 4*float64(len(budgets)), text: fmt.Sprintf("%s: move %s%s", what, names(podRefs(pods)), breaking(budgets)), do: stopped(pods)}}
 }
 
 // comesBack tells of pods that are made again on the same node at once.

@@ -245,7 +245,7 @@ func (c *cycle) interPodAffinity(n *nodeInfo, r *result) {
 		}
 		r.hit(pInterPodAffinity, 1, i, 1)
 		if r.full {
-			pods := c.podsIn(t.key, value, func(p *podInfo) bool { return t.matches(p.pod.Namespace, nil, p.labels) })
+			pods := podRefs(c.repelledIn(i, value))
 			r.fail(Failure{Plugin: InterPodAffinity, Reason: "node(s) didn't match pod anti-affinity rules", Preemptible: true,
 				Detail: fmt.Sprintf("%s=%s has %s, which the pod's anti-affinity keeps away from (%s)", t.key, value, names(pods), t),
 				Term:   &Term{Of: "podAntiAffinity", Index: i, Expression: t.String(), TopologyKey: t.key, TopologyValue: value, Pods: few(pods)}})
@@ -258,17 +258,8 @@ func (c *cycle) interPodAffinity(n *nodeInfo, r *result) {
 		}
 		r.hit(pInterPodAffinity, 2, i, 1)
 		if r.full {
-			own, nsLabels := labels.Set(c.pod.Labels), c.m.namespaces[c.pod.Namespace]
-			text := ""
-			pods := c.podsIn(key, value, func(p *podInfo) bool {
-				return slices.ContainsFunc(p.repels, func(t affinityTerm) bool {
-					ok := t.key == key && t.matches(c.pod.Namespace, nsLabels, own)
-					if ok {
-						text = t.String()
-					}
-					return ok
-				})
-			})
+			who, text := c.repellingIn(key, value)
+			pods := podRefs(who)
 			r.fail(Failure{Plugin: InterPodAffinity, Reason: "node(s) didn't satisfy existing pods anti-affinity rules", Preemptible: true,
 				Detail: fmt.Sprintf("%s=%s has %s, whose anti-affinity keeps the pod away (%s)", key, value, names(pods), text),
 				Term:   &Term{Of: "existingPodAntiAffinity", Index: i, Expression: text, TopologyKey: key, TopologyValue: value, Pods: few(pods)}})
@@ -314,19 +305,48 @@ func (c *cycle) attraction(n *nodeInfo, r *result) {
 	}
 }
 
-// podsIn finds the pods of a domain that are meant.
-func (c *cycle) podsIn(key, value string, meant func(*podInfo) bool) []Ref {
-	var pods []Ref
-	for _, n := range c.m.nodes {
-		if n.labels[key] != value {
+// repelledIn finds the pods of a domain that one of the pod's anti-affinity terms
+// is about.
+func (c *cycle) repelledIn(term int, value string) []*podInfo {
+	t := &c.repel[term]
+	var pods []*podInfo
+	for ns, at := range c.m.placed {
+		if !t.namespaces.Has(ns) && !t.inNamespaces.Empty() {
 			continue
 		}
-		for _, p := range n.pods {
-			if meant(p) {
-				pods = append(pods, podRef(p.pod))
+		for _, p := range at {
+			if got, ok := c.m.nodes[p.node].labels[t.key]; ok && got == value && t.matches(ns, nil, p.pod.labels) {
+				pods = append(pods, p.pod)
 			}
 		}
 	}
-	slices.SortFunc(pods, compareRefs)
 	return pods
+}
+
+// repellingIn finds the pods of a domain whose anti-affinity keeps the pod away, and
+// one of the terms by which it does.
+func (c *cycle) repellingIn(key, value string) (pods []*podInfo, text string) {
+	for _, x := range c.m.repelling {
+		if x.term.key != key || !x.term.matches(c.pod.Namespace, c.m.namespaces[c.pod.Namespace], c.pod.Labels) {
+			continue
+		}
+		for _, p := range x.at {
+			if got, ok := c.m.nodes[p.node].labels[key]; ok && got == value {
+				text = x.term.String()
+				if !slices.Contains(pods, p.pod) {
+					pods = append(pods, p.pod)
+				}
+			}
+		}
+	}
+	return pods, text
+}
+
+func podRefs(pods []*podInfo) []Ref {
+	out := make([]Ref, 0, len(pods))
+	for _, p := range pods {
+		out = append(out, podRef(p.pod))
+	}
+	slices.SortFunc(out, compareRefs)
+	return out
 }
