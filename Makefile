@@ -4,7 +4,7 @@ GO         ?= go
 BIN        := bin/ktriage
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-.PHONY: build test e2e chaos matrix bench fuzz lint docs demo clean
+.PHONY: build test e2e chaos matrix differential bench fuzz lint docs demo clean
 
 build:
 	$(GO) build -trimpath -ldflags '-s -w' -o $(BIN) ./cmd/ktriage
@@ -18,6 +18,7 @@ test:
 e2e: build
 	cd lab && $(GO) run ./cmd/lab build
 	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./... -p 1 -count=1 -timeout 40m -v
+	cd lab/pending && $(GO) test . -count=1 -timeout 10m -v -probes 60 -cases 1000
 
 # Tries the built ktriage on all faults and healthy shapes there are, and writes
 # what came of it. RUN picks some by a regular expression; RECORD is a folder for
@@ -30,6 +31,14 @@ KUBERNETES ?=
 matrix: build
 	cd lab && $(GO) run ./cmd/lab build -kubernetes '$(KUBERNETES)'
 	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) run ./cmd/lab matrix -kubernetes '$(KUBERNETES)' -run '$(RUN)' $(if $(RUN),,-o ../docs/fault-matrix$(if $(KUBERNETES),-$(KUBERNETES)).md) $(if $(RECORD),-record $(abspath $(RECORD)))
+
+# Holds what ktriage says of Pending pods against the real kube-scheduler: CASES pods
+# that its program judges, behind a real API server, ten times as many that it
+# judges as a library, and the changes that ktriage proposes, made.
+CASES ?= 2000
+differential:
+	cd lab && $(GO) run ./cmd/lab build
+	cd lab/pending && $(GO) test . -count=1 -timeout 3h -v -probes $(CASES) -cases $$(( 10 * $(CASES) )) -o $(CURDIR)/docs/pending-differential.md
 
 # Breaks real etcd clusters of three and five while ktriage works on them, RUNS
 # times, and writes what came of it. A hundred runs take an hour.
@@ -54,6 +63,7 @@ lint:
 	@out=$$(gofmt -l cmd checks collectors remediate internal lab); test -z "$$out" || { echo "gofmt: $$out"; exit 1; }
 	$(GO) vet ./...
 	cd lab && $(GO) vet ./...
+	cd lab/pending && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) ./...
 
 # Writes what is generated from the code: the list of checks and its pages.
