@@ -3,6 +3,7 @@ package pending
 import (
 	"flag"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/ktriage/ktriage/internal/fit"
@@ -13,9 +14,11 @@ var (
 	seed  = flag.Uint64("seed", 1, "the first world")
 )
 
+// library is what came of the tests with the library, for the report.
+var library []string
+
 // TestLibrary holds the model against the scheduler as a library.
 func TestLibrary(t *testing.T) {
-	t.Parallel()
 	const perWorld = 50
 	var judged, wrong, miscounted, fits int
 	for i := uint64(0); judged < *cases; i++ {
@@ -47,7 +50,8 @@ func TestLibrary(t *testing.T) {
 		}
 		l.Close()
 	}
-	t.Logf("%d pods judged, %d of them fit; %d verdicts differ, %d messages differ", judged, fits, wrong, miscounted)
+	library = append(library, fmt.Sprintf("%d pods judged, %d of them fit: %d verdicts differ, %d messages differ", judged, fits, wrong, miscounted))
+	t.Log(library[len(library)-1])
 	if wrong > 0 || miscounted*200 > judged {
 		t.Errorf("%d verdicts and %d messages of %d differ", wrong, miscounted, judged)
 	}
@@ -58,7 +62,7 @@ func TestLibrary(t *testing.T) {
 func TestChangesInLibrary(t *testing.T) {
 	kinds := map[fit.ChangeKind]int{}
 	var pods, without, tried, failed int
-	for i := uint64(0); tried < *cases/2; i++ {
+	for i := uint64(0); tried < *cases/10; i++ {
 		w := NewWorld(*seed+i, fmt.Sprintf("w%d-", *seed+i), Shape{Nodes: 25, Pods: 80, Probes: 12})
 		m := fit.New(w.Cluster)
 		for _, p := range w.Probes {
@@ -94,5 +98,47 @@ func TestChangesInLibrary(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d changes for %d pods tried, %d did not help, %d pods had none; edits by kind: %v", tried, pods, failed, without, kinds)
+	library = append(library, fmt.Sprintf("%d changes made for %d pods, all that are proposed: %d did not help; for %d pods no change was found", tried, pods, failed, without))
+	t.Log(library[len(library)-1], kinds)
+}
+
+// TestPreemptionInLibrary compares whether the scheduler would stop other pods for
+// one, and how many, with what ktriage says that it will do by itself.
+func TestPreemptionInLibrary(t *testing.T) {
+	var pods, preempting, differ int
+	for i := uint64(0); pods < *cases/20; i++ {
+		w := NewWorld(*seed+i, fmt.Sprintf("w%d-", *seed+i), Shape{Nodes: 20, Pods: 120, Probes: 20})
+		l, err := NewLibrary(&w.Cluster, w.Probes...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := fit.New(w.Cluster)
+		for _, p := range w.Probes {
+			want := l.Judge(p)
+			if want.Fits || want.Error {
+				continue
+			}
+			pods++
+			if want.Nominated != "" {
+				preempting++
+			}
+			var mine *fit.Edit
+			for _, x := range m.Changes(p) {
+				if len(x.Edits) == 1 && x.Edits[0].Self {
+					mine = &x.Edits[0]
+				}
+			}
+			switch {
+			case (mine != nil) != (want.Nominated != ""):
+				differ++
+				t.Errorf("seed %d, %s: the scheduler stops pods on %q (%s), ktriage: %v\n%s", *seed+i, p.Name, want.Nominated, want.Preemption, mine, want.Message)
+			case mine != nil && !strings.HasSuffix(want.Preemption, fmt.Sprintf("preempting %d victims", len(mine.Pods))):
+				differ++
+				t.Errorf("seed %d, %s: the scheduler says %s, ktriage stops %v on %s", *seed+i, p.Name, want.Preemption, mine.Pods, mine.Object.Name)
+			}
+		}
+		l.Close()
+	}
+	library = append(library, fmt.Sprintf("%d pods that fit nowhere: whether the scheduler stops others for them, and how many, is as ktriage says for all but %d; it does for %d", pods, differ, preempting))
+	t.Log(library[len(library)-1])
 }

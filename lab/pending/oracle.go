@@ -58,8 +58,9 @@ func add[T runtime.Object](out *[]runtime.Object, in []T) {
 	}
 }
 
-// NewLibrary fills a scheduler with a cluster.
-func NewLibrary(c *fit.Cluster) (*Library, error) {
+// NewLibrary fills a scheduler with a cluster, and the pods that wait in it. A pod
+// has to be among them where preemption matters.
+func NewLibrary(c *fit.Cluster, waiting ...*v1.Pod) (*Library, error) {
 	metrics.Register()
 	ctx, stop := context.WithCancel(klog.NewContext(context.Background(), logr.Discard()))
 	l := &Library{ctx: ctx, stop: stop, snapshot: internalcache.NewEmptySnapshot()}
@@ -67,6 +68,7 @@ func NewLibrary(c *fit.Cluster) (*Library, error) {
 	// memory gives it all.
 	live := *c
 	live.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool { return p.Status.Phase == v1.PodSucceeded || p.Status.Phase == v1.PodFailed })
+	live.Pods = append(live.Pods, waiting...)
 	client := fake.NewClientset(Objects(&live)...)
 	informers := scheduler.NewInformerFactory(client, 0, nil)
 	recorder := profile.NewRecorderFactory(events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()}))
@@ -101,8 +103,10 @@ type Ruling struct {
 	Error bool
 	// Message is its message, without what it adds about preemption.
 	Message string
-	// Preemption is that.
+	// Preemption is that, and Nominated the node on which it would stop pods for this
+	// one.
 	Preemption string
+	Nominated  string
 }
 
 // Judge asks the scheduler for a place for the pod.
@@ -122,8 +126,11 @@ func (l *Library) Judge(pod *v1.Pod) Ruling {
 		return Ruling{Fits: true}
 	case errors.As(err, &fe):
 		r := Ruling{Message: fe.Error()}
-		_, status := f.RunPostFilterPlugins(l.ctx, state, pod, fe.Diagnosis.NodeToStatus)
+		result, status := f.RunPostFilterPlugins(l.ctx, state, pod, fe.Diagnosis.NodeToStatus)
 		r.Preemption = status.Message()
+		if status.IsSuccess() && result != nil && result.NominatingInfo != nil {
+			r.Nominated = result.NominatedNodeName
+		}
 		return r
 	}
 	return Ruling{Error: true, Message: err.Error()}

@@ -45,7 +45,7 @@ func TestScheduler(t *testing.T) {
 	}
 	t.Logf("%s in %s", r.tally, time.Since(start).Round(time.Second))
 	if *report != "" {
-		if err := os.WriteFile(*report, []byte(r.tally.Markdown(*seed)), 0o644); err != nil {
+		if err := os.WriteFile(*report, []byte(r.tally.Markdown(*seed, library)), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -185,6 +185,7 @@ func (r *run) probe(ctx context.Context, seed uint64, pod *v1.Pod) {
 		}
 		want, err := r.ask(ctx, pod, false)
 		if err != nil {
+			r.tally.Judged-- // it was not
 			r.tally.Refused(err)
 			r.t.Logf("seed %d, %s: %v", seed, pod.Name, err)
 			return

@@ -96,7 +96,7 @@ func (t *Tally) String() string {
 }
 
 // Markdown is the report.
-func (t *Tally) Markdown(seed uint64) string {
+func (t *Tally) Markdown(seed uint64, library []string) string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("# ktriage pending against the real scheduler")
@@ -118,8 +118,17 @@ func (t *Tally) Markdown(seed uint64) string {
 	p("| after which the scheduler did not place the pod | %d |", t.Unhelpful)
 	p("| pods for which no change was found | %d |", t.Hopeless)
 	p("| pods asked about again, because the scheduler had not seen the last writes | %d |", t.Again)
+	if len(library) > 0 {
+		p("")
+		p("The same scheduler as a library, which judges faster and places nothing:")
+		p("")
+		for _, s := range library {
+			p("- %s", s)
+		}
+	}
 	p("")
 	p("## Reasons seen")
+	p("")
 	p("On how many pods each reason of the scheduler stood in a message on which both agree:")
 	p("")
 	p("| reason | pods |")
@@ -134,6 +143,7 @@ func (t *Tally) Markdown(seed uint64) string {
 	}
 	p("")
 	p("## Changes made")
+	p("")
 	p("| edit | times |")
 	p("|---|---|")
 	for _, k := range slices.Sorted(maps.Keys(t.Kinds)) {
@@ -141,6 +151,7 @@ func (t *Tally) Markdown(seed uint64) string {
 	}
 	p("")
 	p("## Differences")
+	p("")
 	if len(t.Differences) == 0 {
 		p("None.")
 	}
