@@ -26,7 +26,7 @@ func (m *Model) Changes(pod *v1.Pod) []Change {
 	if v.State == Fits || v.State == Failing || v.NumNodes == 0 && len(v.Unread) > 0 {
 		return nil
 	}
-	s := &search{from: m, pod: pod, seen: map[string]int{}}
+	s := &search{seen: map[string]bool{}}
 	start := variant{model: m, pod: pod}
 	if len(v.Gates) > 0 {
 		start = start.with(removeGates(pod, v.Gates))
@@ -99,16 +99,13 @@ func (v variant) with(e edit) variant {
 
 // A search gathers changes that are proved.
 type search struct {
-	from  *Model
-	pod   *v1.Pod
-	seen  map[string]int
+	seen  map[string]bool
 	found []found
 }
 
 type found struct {
 	change Change
 	cost   float64
-	key    string
 	parts  []string
 }
 
@@ -157,14 +154,14 @@ func (s *search) offer(v variant) bool {
 	}
 	slices.Sort(parts)
 	key := strings.Join(parts, "\x00")
-	if _, ok := s.seen[key]; ok {
+	if s.seen[key] {
 		return true
 	}
 	nodes := v.fits()
 	if len(nodes) == 0 {
 		return false
 	}
-	s.seen[key] = len(s.found)
+	s.seen[key] = true
 	change := Change{Node: nodes[0], Nodes: len(nodes), Harm: NoHarm}
 	var cost float64
 	var texts, waits []string
@@ -178,7 +175,7 @@ func (s *search) offer(v variant) bool {
 		}
 	}
 	change.Summary, change.Waits = strings.Join(texts, " and "), strings.Join(waits, "; ")
-	s.found = append(s.found, found{change, cost, key, parts})
+	s.found = append(s.found, found{change, cost, parts})
 	return true
 }
 

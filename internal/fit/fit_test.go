@@ -276,6 +276,12 @@ func TestChanges(t *testing.T) {
 			[]string{"let the pod tolerate taint gpu:NoSchedule and label node a with disk=ssd", "remove taint gpu:NoSchedule from node a and label node a with disk=ssd", "let the pod tolerate taint gpu:NoSchedule and drop disk=ssd from the pod's node selector", "add a node for one pod more and labels disk=ssd"}},
 		{"a pod of lower priority: the scheduler does it by itself", node("a") + pod("q", "", "nodeName: a, priority: 1, containers: [{name: c, resources: {requests: {cpu: 2}}}]") + pod("p", "", "priority: 10, containers: [{name: c, resources: {requests: {cpu: 1}}}]"),
 			[]string{"stop a pod of lower priority on node a: default/q, as the scheduler will do by itself", "add a node with 1 cpu free"}},
+		{"a node that is not ready: it has to be mended", node("a", "", "taints: [{key: node.kubernetes.io/not-ready, effect: NoSchedule}]") + pod("p", "", ""), []string{"add a node for one pod more"}},
+		{"a host port that another has", node("a") + pod("q", "", "nodeName: a, containers: [{name: c, ports: [{containerPort: 1, hostPort: 80}]}]") + pod("p", "", "containers: [{name: c, ports: [{containerPort: 1, hostPort: 80}]}]"),
+			[]string{"add a node for one pod more", "free host port 80/TCP on node a: move default/q"}},
+		{"spread that is one too strict", node("a", "zone: a", "", "") + node("b", "zone: b", "unschedulable: true") + pod("q", "labels: {app: w}", "nodeName: a") +
+			pod("p", "labels: {app: w}", "topologySpreadConstraints: [{maxSkew: 1, topologyKey: zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: w}}}]"),
+			[]string{"uncordon node b", "let the pod tolerate taint node.kubernetes.io/unschedulable:NoSchedule", "raise maxSkew of the pod's spread over zone from 1 to 2", "add a node for one pod more and labels zone=b"}},
 		{"a pod that fits needs nothing", node("a") + pod("p", "", ""), nil},
 		{"gates alone", node("a") + pod("p", "", "schedulingGates: [{name: example.com/wait}]"), []string{"let the owner of the scheduling gates remove them: example.com/wait"}},
 	} {

@@ -75,12 +75,32 @@ func ofKubernetes(key string) bool {
 	return ok && (prefix == "kubernetes.io" || strings.HasSuffix(prefix, ".kubernetes.io") && prefix != "node-role.kubernetes.io" && prefix != "node-restriction.kubernetes.io")
 }
 
+// broken are taints of nodes on which no pod would run, tolerated or not: it is the
+// node that has to be mended.
+var broken = map[string]bool{v1.TaintNodeNotReady: true, v1.TaintNodeUnreachable: true, v1.TaintNodeNetworkUnavailable: true, v1.TaintNodeOutOfService: true,
+	"node.cloudprovider.kubernetes.io/uninitialized": true, "node.cloudprovider.kubernetes.io/shutdown": true}
+
+// guarded are taints that are there for a good reason: a node under pressure, or
+// one for the control plane.
+func guarded(key string) bool {
+	return strings.HasPrefix(key, "node-role.kubernetes.io/") || strings.HasPrefix(key, "node.kubernetes.io/") && key != v1.TaintNodeUnschedulable
+}
+
 func taintOptions(pod *v1.Pod, node string, t *Taint) []edit {
-	out := []edit{tolerate(pod, t)}
+	if broken[t.Key] {
+		return nil
+	}
+	var extra float64
+	if guarded(t.Key) {
+		extra = 4
+	}
+	e := tolerate(pod, t)
+	e.cost += extra
+	out := []edit{e}
 	if t.Key == v1.TaintNodeUnschedulable {
 		out = append(out, uncordon(node))
 	} else if !ofKubernetes(t.Key) {
-		out = append(out, edit{Edit: Edit{Kind: RemoveTaint, Object: Ref{Kind: Nodes, Name: node}, Taint: t}, cost: 4, harm: Others,
+		out = append(out, edit{Edit: Edit{Kind: RemoveTaint, Object: Ref{Kind: Nodes, Name: node}, Taint: t}, cost: 4 + extra, harm: Others,
 			text: fmt.Sprintf("remove taint %s from node %s", t, node),
 			do: onNode(node, func(n *v1.Node) {
 				n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(x v1.Taint) bool {
@@ -416,7 +436,7 @@ func (v variant) stopPods(kind ChangeKind, pods []*podInfo, what string) []edit 
 		return nil
 	}
 	for _, p := range pods {
-		if comesBack(p.pod) {
+		if comesBack(p.pod) || p.priority >= systemCritical {
 			return nil
 		}
 	}
@@ -424,6 +444,10 @@ func (v variant) stopPods(kind ChangeKind, pods []*podInfo, what string) []edit 
 	return []edit{{Edit: Edit{Kind: kind, Object: podRef(pods[0].pod), Pods: podRefs(pods), Breaks: budgets}, harm: Disrupts,
 		cost: 7 + float64(len(pods)) + 4*float64(len(budgets)), text: fmt.Sprintf("%s: move %s%s", what, names(podRefs(pods)), breaking(budgets)), do: stopped(pods)}}
 }
+
+// systemCritical is the priority of the least important of the classes that are
+// Kubernetes' own.
+const systemCritical = 2_000_000_000
 
 // comesBack tells of pods that are made again on the same node at once.
 func comesBack(p *v1.Pod) bool {
@@ -457,7 +481,7 @@ func (v variant) roomOptions(node string, s *Shortage) []edit {
 	}
 	var pods []*podInfo
 	for _, p := range v.model.nodes[i].pods {
-		if has(p) > 0 && !comesBack(p.pod) && p.pod.Namespace != metav1.NamespaceSystem {
+		if has(p) > 0 && !comesBack(p.pod) && p.priority < systemCritical && p.pod.Namespace != metav1.NamespaceSystem {
 			pods = append(pods, p)
 		}
 	}
