@@ -54,6 +54,11 @@ func (s *search) byNewNode(begin variant) {
 			parts = append(parts, Quantity(name, shape.Allocatable[name])+" "+name)
 		}
 	}
+	cost := 7.0
+	if begin.model.outgrows(&c.requests) {
+		// Rather than a node larger than all there are, the request may be a mistake.
+		cost = 9
+	}
 	for _, l := range begin.labelSets() {
 		x := *shape
 		x.Labels = l
@@ -73,7 +78,7 @@ func (s *search) byNewNode(begin variant) {
 		if len(x.Features) > 0 {
 			where += " and a kubelet that declares " + strings.Join(x.Features, ", ")
 		}
-		e := edit{Edit: Edit{Kind: AddNode, Object: Ref{Kind: Nodes, Name: newName}, Shape: &x}, cost: 7, harm: NoHarm,
+		e := edit{Edit: Edit{Kind: AddNode, Object: Ref{Kind: Nodes, Name: newName}, Shape: &x}, cost: cost, harm: NoHarm,
 			text: fmt.Sprintf("add a node %s%s", size, where), do: func(m *Model, p *v1.Pod) (*Model, *v1.Pod) {
 				m = m.withNode(n)
 				if len(x.Drivers) > 0 {
@@ -92,6 +97,21 @@ func (s *search) byNewNode(begin variant) {
 			return
 		}
 	}
+}
+
+// outgrows tells whether no node has as much, even empty.
+func (m *Model) outgrows(a *amounts) bool {
+	return !slices.ContainsFunc(m.nodes, func(n *nodeInfo) bool {
+		if a.cpu > n.allocatable.cpu || a.memory > n.allocatable.memory || a.storage > n.allocatable.storage {
+			return false
+		}
+		for name, x := range a.scalar {
+			if x > n.allocatable.scalar[name] {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 func labelText(l map[string]string) string {
