@@ -161,6 +161,7 @@ func (t *Tally) Markdown(seed uint64, library []string) string {
 	if len(t.NotTaken) > 0 {
 		p("")
 		p("## Not admitted")
+		p("")
 		p("What the API server refused of the random objects, which then were not compared:")
 		p("")
 		for _, k := range slices.Sorted(maps.Keys(t.NotTaken)) {
