@@ -21,7 +21,7 @@ var EtcdLatency = &checks.Check{
 	Component: collectors.APIServer,
 	Title:     "API servers get quick answers from etcd",
 	Doc:       etcdLatencyDoc,
-	Needs:     []collectors.Any{apiserver.StoreLatency},
+	Needs:     []collectors.Any{apiserver.StoreLatency, apiserver.StoreDemand},
 	Remedies: []checks.Remedy{
 		{Title: "see whether etcd itself is slow, or only the way to it", Command: "kubectl -n kube-system exec etcd-{node} -- etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/kubernetes/pki/etcd/ca.crt --cert=/etc/kubernetes/pki/etcd/server.crt --key=/etc/kubernetes/pki/etcd/server.key endpoint status --cluster -w table", Risk: checks.ReadOnly},
 		{Title: "see whether the API server lacks CPU", Command: "kubectl -n kube-system top pod -l component=kube-apiserver", Risk: checks.ReadOnly},
@@ -59,13 +59,28 @@ func etcdLatency(p *checks.Pass) {
 			if lists.Status != checks.OK {
 				f.Mark("lists")
 			}
+			wanted(p, f, lists)
 			continue
 		}
 		f := p.Judge(t, v.Status, "calls to etcd: %s%s", v, slowOp(s, v)).
 			Saw(apiserver.StoreLatency, "get, create, update, delete above "+checks.Seconds(v.Edge), checks.Percent(v.Above/v.Count), checks.Percent(v.Limit.Share), v.Limit.Source).
 			Number("p99", v.P99.Value).Number("count", v.Count)
+		wanted(p, f, v)
 		if v.TooFew || lists.TooFew {
 			f.TooFew()
+		}
+	}
+}
+
+// wanted adds to a finding about a slow store what is wanted of it. That it is
+// much is not said to be why.
+func wanted(p *checks.Pass, f *checks.Verdict, l checks.LatencyVerdict) {
+	if !l.Status.Bad() || l.Basis != checks.OverWindow {
+		return
+	}
+	if d, gap := checks.One(p, apiserver.StoreDemand); gap == nil {
+		for _, x := range d.Tell() {
+			f.Saw(apiserver.StoreDemand, x[0], x[1], "", "")
 		}
 	}
 }

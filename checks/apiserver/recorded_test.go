@@ -18,7 +18,7 @@ import (
 
 // corpus holds recorded bodies of healthy clusters; see its INDEX.md. It is not
 // part of the project.
-const corpus = "/work/shared/corpus/metrics"
+const corpus = "../../../shared/corpus/metrics"
 
 // TestRecordedClustersAreHealthy holds every check against what API servers of
 // six minor versions really served: as one look, and with all that the process

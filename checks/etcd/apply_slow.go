@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -20,7 +21,7 @@ var ApplySlow = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd members apply requests quickly",
 	Doc:       applySlowDoc,
-	Needs:     append([]collectors.Any{etcd.ApplyMetrics}, suspects...),
+	Needs:     slices.Concat([]collectors.Any{etcd.ApplyMetrics}, suspects, load),
 	Remedies: []checks.Remedy{
 		{Title: "see which requests were slow", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep 'took too long' | tail -20", Risk: checks.ReadOnly},
 		{Title: "on the node, see whether disk or processor is short", Command: "iostat -x 1 5 && top -b -n 1 | head -20", Risk: checks.ReadOnly},
@@ -61,6 +62,9 @@ func applySlow(p *checks.Pass) {
 			Number("slow", slow).Number("applied", done)
 		if q, ok := a.Duration.Window.Quantile(0.99); ok {
 			v.Saw(etcd.ApplyMetrics, "apply p99", checks.Quantile(q), "", "").Number("p99", q.Value)
+		}
+		if v.Status.Bad() {
+			loaded(p, v, m)
 		}
 	}
 }

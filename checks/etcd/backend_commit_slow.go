@@ -17,7 +17,7 @@ var BackendCommitSlow = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "every etcd member commits its database quickly",
 	Doc:       backendCommitSlowDoc,
-	Needs:     []collectors.Any{etcd.CommitLatency, etcd.ServerMetrics, etcd.Members},
+	Needs:     append([]collectors.Any{etcd.CommitLatency, etcd.ServerMetrics, etcd.Members}, load...),
 	Remedies: []checks.Remedy{
 		{Title: "on the node, see who else writes to the disk", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
 		{Title: "if the log syncs quickly, see whether the file is mostly free pages", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
@@ -49,5 +49,8 @@ func backendCommitSlow(p *checks.Pass) {
 		v := p.Judge(m, j.Status, "database commits take %s", j)
 		w.mark(v, m)
 		j.evidence(v, etcd.CommitLatency)
+		if j.Status.Bad() && j.Basis == checks.OverWindow {
+			loaded(p, v, m)
+		}
 	}
 }

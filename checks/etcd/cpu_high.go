@@ -20,7 +20,7 @@ var CPUHigh = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "every etcd member has processor time to spare",
 	Doc:       cpuHighDoc,
-	Needs:     []collectors.Any{etcd.ProcessMetrics, cluster.Machines},
+	Needs:     append([]collectors.Any{etcd.ProcessMetrics, cluster.Machines}, load...),
 	Remedies: []checks.Remedy{
 		{Title: "see which requests are many: lists of whole prefixes cost the most", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep 'took too long' | grep -o 'key:\"[^\"]*\"' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 		{Title: "see whether a CPU limit holds it back", Command: "kubectl -n kube-system get pods -l component=etcd -o custom-columns=POD:.metadata.name,LIMITS:.spec.containers[*].resources.limits", Risk: checks.ReadOnly},
@@ -52,9 +52,12 @@ func cpuHigh(p *checks.Pass) {
 		if used >= fullShare*of {
 			s = checks.Warning
 		}
-		p.Judge(m, s, "uses %s of %s processors in %s", cores(used), cores(of), checks.Seconds(x.CPU.Elapsed)).
+		v := p.Judge(m, s, "uses %s of %s processors in %s", cores(used), cores(of), checks.Seconds(x.CPU.Elapsed)).
 			Saw(etcd.ProcessMetrics, "processor time", cores(used), checks.Percent(fullShare)+" of "+cores(of), cpuSource).
 			Number("used", used/of)
+		if s.Bad() {
+			loaded(p, v, m)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/apiserver"
 	"github.com/ktriage/ktriage/collectors/etcd"
 )
 
@@ -20,7 +21,7 @@ var DBGrowth = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "no etcd database grows towards its quota",
 	Doc:       dbGrowthDoc,
-	Needs:     []collectors.Any{etcd.WriteMetrics, etcd.DB},
+	Needs:     []collectors.Any{etcd.WriteMetrics, etcd.DB, apiserver.StoreDemand, etcd.LeaseMetrics},
 	Remedies: []checks.Remedy{
 		{Title: "see which resource is written the most", Command: "kubectl get --raw /metrics | grep -E '^apiserver_request_total.*verb=\"(POST|PUT|PATCH|APPLY)\"' | sort -k2 -g -r | head -20", Risk: checks.ReadOnly},
 		{Title: "see which resource has the most objects", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(storage|resource)_objects' | sort -k2 -g -r | head", Risk: checks.ReadOnly},
@@ -71,6 +72,9 @@ func dbGrowth(p *checks.Pass) {
 				Saw(etcd.WriteMetrics, "new keys", fmt.Sprintf("%.0f", w.New()), "", growthSource)
 		}
 		v.Number("rate", rate).Number("new", w.New())
+		if v.Status.Bad() {
+			loaded(p, v, m)
+		}
 	}
 }
 

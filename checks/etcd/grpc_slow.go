@@ -2,6 +2,7 @@ package etcd
 
 import (
 	_ "embed"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -17,7 +18,7 @@ var GRPCSlow = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd answers its clients quickly",
 	Doc:       grpcSlowDoc,
-	Needs:     append([]collectors.Any{etcd.CallMetrics}, suspects...),
+	Needs:     slices.Concat([]collectors.Any{etcd.CallMetrics}, suspects, load),
 	Remedies: []checks.Remedy{
 		{Title: "see which requests were slow", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep 'took too long' | tail -20", Risk: checks.ReadOnly},
 	},
@@ -71,5 +72,8 @@ func grpcSlow(p *checks.Pass) {
 		v := marked(p.Judge(m, worst.Status, "%s requests take %s%s", method, worst, why), mark).Mark("method=" + method)
 		v.Saw(etcd.CallMetrics, "told by", c.Family, "", "")
 		worst.evidence(v, etcd.CallMetrics)
+		if worst.Status.Bad() && worst.Basis == checks.OverWindow {
+			loaded(p, v, m)
+		}
 	}
 }

@@ -18,7 +18,7 @@ var ProposalsPending = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "no writes wait to be agreed on",
 	Doc:       proposalsPendingDoc,
-	Needs:     []collectors.Any{etcd.ProposalMetrics},
+	Needs:     append([]collectors.Any{etcd.ProposalMetrics}, load...),
 	Remedies: []checks.Remedy{
 		{Title: "see whether there is a leader, and how far each member is", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 	},
@@ -36,6 +36,7 @@ func proposalsPending(p *checks.Pass) {
 		switch {
 		case pr.Pending > pendingWarn && pr.TwoLooks && pr.FirstPending > pendingWarn:
 			v = p.Warn(m, "%s wait to be agreed on, and %d did at the first look", checks.Count(pr.Pending, "write"), pr.FirstPending)
+			loaded(p, v, m)
 		case pr.Pending > pendingWarn && !pr.TwoLooks:
 			v = p.Info(m, "%s wait to be agreed on; there was one look only", checks.Count(pr.Pending, "write"))
 		case pr.TwoLooks:

@@ -3,6 +3,7 @@ package etcd
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -18,7 +19,7 @@ var SlowReadIndex = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd's leader tells the others at once how far the cluster is",
 	Doc:       slowReadIndexDoc,
-	Needs:     append([]collectors.Any{etcd.ReadIndexes}, suspects...),
+	Needs:     slices.Concat([]collectors.Any{etcd.ReadIndexes}, suspects, load),
 	Remedies: []checks.Remedy{
 		{Title: "see who leads, and whether all follow it", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 		{Title: "on the leader's node, see whether disk or processor is short", Command: "iostat -x 1 5 && top -b -n 1 | head -20", Risk: checks.ReadOnly},
@@ -40,9 +41,10 @@ func slowReadIndex(p *checks.Pass) {
 			continue
 		}
 		why, mark := short(p, m)
-		marked(p.Warn(m, "reads waited for the leader for over a second %s %s, in vain %s%s", times(x.Slow.Delta), in, times(x.Failed.Delta), why), mark).
+		v := marked(p.Warn(m, "reads waited for the leader for over a second %s %s, in vain %s%s", times(x.Slow.Delta), in, times(x.Failed.Delta), why), mark).
 			Saw(etcd.ReadIndexes, "slow", fmt.Sprintf("%.0f", x.Slow.Delta), "0", readIndexSource).
 			Saw(etcd.ReadIndexes, "failed", fmt.Sprintf("%.0f", x.Failed.Delta), "0", readIndexSource).
 			Number("slow", x.Slow.Delta).Number("failed", x.Failed.Delta)
+		loaded(p, v, m)
 	}
 }

@@ -20,7 +20,7 @@ var WALFsyncSlow = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "every etcd member syncs its write-ahead log quickly",
 	Doc:       walFsyncSlowDoc,
-	Needs:     []collectors.Any{etcd.FsyncLatency, etcd.ServerMetrics, etcd.Members, etcd.CommandLines},
+	Needs:     append([]collectors.Any{etcd.FsyncLatency, etcd.ServerMetrics, etcd.Members, etcd.CommandLines}, load...),
 	Remedies: []checks.Remedy{
 		{Title: "on the node, see who else writes to the disk", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
 		{Title: "see what the disk can do: 99% of the syncs should take under 10 ms", Command: "fio --name=wal --rw=write --ioengine=sync --fdatasync=1 --bs=2300 --size=22m --directory=/var/lib/etcd", Risk: checks.Disruptive},
@@ -72,6 +72,9 @@ func walFsyncSlow(p *checks.Pass) {
 		flags, _ := checks.Of(p, etcd.CommandLines, m) // without them, etcd's defaults
 		outlasting(v, j, "heartbeat", flags.Heartbeat())
 		outlasting(v, j, "election timeout", flags.Election())
+		if j.Status.Bad() && j.Basis == checks.OverWindow {
+			loaded(p, v, m)
+		}
 	}
 }
 

@@ -167,6 +167,7 @@ func page(s *logs.Signature) string {
 	fmt.Fprintf(&b, "\n%s What stopped an hour before the evidence ends, or\nten minutes before the log does, is advice: it is history.\n", level)
 	fmt.Fprintf(&b, "\n## Why it matters\n%s\n\n## What to do\n%s%s:\n\n    %s\n", s.Means, strings.ToUpper(s.NextTitle[:1]), s.NextTitle[1:], s.Next)
 	b.WriteString("\n## When it is wrong\nA log tells of the past, and an excerpt of what somebody picked. What the components say of themselves counts more.\n")
+	b.WriteString("\nTried: on the lines above, which are of the field; the lab's recordings hold no logs.\n")
 	b.WriteString("\n## Facts\n`logs.seen`, which reads each log once and keeps a count, the times and one line.\n")
 	return b.String()
 }

@@ -31,6 +31,21 @@ func (o Operation) String() string {
 	return o.Verb + " " + r
 }
 
+// Of names the resource: "pods", "leases.coordination.k8s.io".
+func (o Operation) Of() string {
+	if o.Group == "" {
+		return o.Resource
+	}
+	return o.Resource + "." + o.Group
+}
+
+// Stored reports whether the request is for something that the API servers keep
+// in their own store. Reviews and tokens are answered and forgotten.
+func (o Operation) Stored() bool {
+	return o.Resource != "" && !o.LongRunning() && !o.Aggregated() && o.Subresource != "token" &&
+		o.Group != "authentication.k8s.io" && o.Group != "authorization.k8s.io"
+}
+
 // operationLabels are the labels that tell an Operation.
 var operationLabels = []string{"verb", "group", "resource", "subresource"}
 

@@ -38,6 +38,24 @@ var WriteMetrics = windowFact("etcd.writes", "how many keys and bytes are writte
 	metrics.Select{Name: "etcd_server_version", By: []string{"server_version"}},
 )
 
+// Leases is how many of etcd's own leases come and go. The API servers attach
+// what expires by itself to them, events above all.
+type Leases struct{ Granted, Revoked Growth }
+
+// LeaseMetrics is how many leases of etcd's own come and go, as each member
+// counts them.
+var LeaseMetrics = windowFact("etcd.leases", "how many of etcd's own leases were granted and revoked, as each member counts", func(w metrics.Window) (Leases, error) {
+	var l Leases
+	var ok bool
+	if l.Granted, ok = growth(w, "etcd_debugging_lease_granted_total"); !ok {
+		return l, collectors.AbsentMetric("etcd_debugging_lease_granted_total")
+	}
+	l.Revoked, _ = growth(w, "etcd_debugging_lease_revoked_total")
+	return l, nil
+},
+	metrics.Select{Name: "etcd_debugging_lease_granted_total"}, metrics.Select{Name: "etcd_debugging_lease_revoked_total"},
+)
+
 // A Process is what a member's process uses of its machine.
 type Process struct {
 	Memory     float64 // resident, bytes
