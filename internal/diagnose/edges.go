@@ -40,7 +40,7 @@ var Edges = []Edge{
 		Unseen: "what filled the database", Of: ids{"etcd-nospace-alarm", "etcd-db-quota-usage"}},
 	{ID: "E16", What: "free pages → the quota fills", Links: []string{"E16", "E16l", "E16s"}},
 	{ID: "E17", What: "NOSPACE → failing writes, expired leases", Links: []string{"E17", "E17q", "E17r", "E17e"}},
-	{ID: "E18", What: "CORRUPT → failing reads and writes", Links: []string{"E13c"}},
+	{ID: "E18", What: "CORRUPT → failing reads and writes", Links: []string{"E13c", "E13d"}},
 	{ID: "E19", What: "slow etcd → slow calls to it", Links: []string{"E19", "E19b", "E19c"}},
 	{ID: "E20", What: "network or processor → slow calls to a fast etcd", Not: "no check looks at either: such a finding stands alone",
 		Unseen: "the network to etcd and how busy the API server's node is", Of: ids{"apiserver-etcd-latency"}},

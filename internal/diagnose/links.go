@@ -64,6 +64,8 @@ var Links = []Link{
 		Because: "what is sent to it does not arrive"},
 	{ID: "E17r", Causes: ids{"etcd-nospace-alarm"}, Effects: ids{"etcd-grpc-failures"}, When: hasMark("code=ResourceExhausted"),
 		Because: "etcd refuses every write while the alarm stands"},
+	{ID: "E13d", Causes: ids{"etcd-corrupt-alarm"}, Effects: ids{"etcd-grpc-failures"}, When: hasMark("code=DataLoss"),
+		Because: "etcd refuses everything while the alarm stands"},
 	{ID: "E16l", Causes: ids{"etcd-db-fragmented"}, Effects: ids{"etcd-db-large"}, When: sameTarget,
 		Because: "most of it is free pages"},
 	{ID: "E21s", Causes: ids{"apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-etcd-latency", "apiserver-etcd-errors"}, Effects: ids{"apiserver-error-budget-burn"}, When: SamePlace,
