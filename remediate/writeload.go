@@ -2,8 +2,10 @@ package remediate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"path"
 	"slices"
 	"strconv"
 	"time"
@@ -68,27 +70,54 @@ func (l WriteLoad) Writes() int { return int(float64(l.Rate) * l.For.Seconds()) 
 // all revisions are kept.
 func (l WriteLoad) Bytes() int64 { return int64(l.Writes()) * (LoadKey + LoadValue + overhead) }
 
+// A LoadRun is what it takes to make a load. It is no step of a plan, since all
+// that it writes is its own and expires by itself; but no other run may be under
+// way in the cluster meanwhile, and the journal tells who made it and when.
+type LoadRun struct {
+	Load    WriteLoad
+	Look    Look
+	Do      func(context.Context, WriteLoad) error
+	Lock    Lock
+	Journal *Journal
+	Clock   Clock
+	Who     Who
+}
+
+// ID names the load in its journal.
+func (l WriteLoad) ID() string { return "load-" + path.Base(l.Prefix) }
+
 // Run makes the load if the cluster is fit for it by fresh facts, and demands
-// proof afterwards that it is well and that no key is left. A load is no step
-// of a plan: it is not journalled, since all that it writes is its own and
-// expires by itself. Begun tells whether anything may have been written.
-func (l WriteLoad) Run(ctx context.Context, look Look, do func(context.Context, WriteLoad) error) (begun bool, err error) {
+// proof afterwards that it is well and that no key is left. Begun tells whether
+// anything may have been written.
+func (r *LoadRun) Run(ctx context.Context) (begun bool, err error) {
+	l := r.Load
+	write := func(x Record) error {
+		x.At, x.Plan, x.Recipe = r.Clock.Now(), l.ID(), "etcd-load"
+		return r.Journal.write(x)
+	}
 	well := []*checks.Check{etcdchecks.MemberUnreachable, etcdchecks.QuorumLost, etcdchecks.NoLeader, etcdchecks.NoSpaceAlarm, etcdchecks.CorruptAlarm}
 	before := append(slices.Clone(well), l.room())
 	if err := ctx.Err(); err != nil {
 		return false, err
 	}
-	if err := demand(before, look(ctx, before)); err != nil {
+	if err := demand(before, r.Look(ctx, before)); err != nil {
+		return false, errors.Join(err, write(Record{Event: Refused, Error: err.Error(), Who: &r.Who}))
+	}
+	if err := r.Lock.Held(); err != nil {
 		return false, err
 	}
-	if err := do(ctx, l); err != nil {
-		return true, err
+	if err := write(Record{Event: Began, Who: &r.Who, Before: map[string]float64{"writes": float64(l.Writes()), "bytes": float64(l.Bytes())}}); err != nil {
+		return false, err
+	}
+	if err := r.Do(ctx, l); err != nil {
+		return true, errors.Join(err, write(Record{Event: Failed, Error: err.Error()}))
 	}
 	after := append(slices.Clone(well), l.gone())
-	if err := demand(after, look(ctx, after)); err != nil {
-		return true, fmt.Errorf("the load is done, and it is not certain that all is well: %w", err)
+	if err := demand(after, r.Look(ctx, after)); err != nil {
+		err = fmt.Errorf("the load is done, and it is not certain that all is well: %w", err)
+		return true, errors.Join(err, write(Record{Event: Failed, Error: err.Error()}))
 	}
-	return true, nil
+	return true, write(Record{Event: Ended})
 }
 
 // LoadChecks are what must not be bad or unknown before a load: all about

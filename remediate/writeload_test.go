@@ -48,18 +48,35 @@ func TestLoadIsGuardedAndProved(t *testing.T) {
 		name  string
 		look  Look
 		fail  error
+		lost  error
 		begun bool
 		err   string
+		wrote []Event
 	}{
-		{"all well", says("", checks.OK), nil, true, ""},
-		{"a member is silent", says("etcd-member-unreachable", checks.Unknown), nil, false, "etcd-member-unreachable"},
-		{"no room", says("etcd-load-room", checks.Warning), nil, false, "etcd-load-room"},
-		{"nothing is judged", func(context.Context, []*checks.Check) []checks.Finding { return nil }, nil, false, "gave no verdict"},
-		{"it fails", says("", checks.OK), errors.New("no"), true, "no"},
-		{"keys are left", says("etcd-load-gone", checks.Warning), nil, true, "etcd-load-gone"},
+		{"all well", says("", checks.OK), nil, nil, true, "", []Event{Began, Ended}},
+		{"a member is silent", says("etcd-member-unreachable", checks.Unknown), nil, nil, false, "etcd-member-unreachable", []Event{Refused}},
+		{"no room", says("etcd-load-room", checks.Warning), nil, nil, false, "etcd-load-room", []Event{Refused}},
+		{"nothing is judged", func(context.Context, []*checks.Check) []checks.Finding { return nil }, nil, nil, false, "gave no verdict", []Event{Refused}},
+		{"the lock is lost", says("", checks.OK), nil, errors.New("lost"), false, "lost", nil},
+		{"it fails", says("", checks.OK), errors.New("no"), nil, true, "no", []Event{Began, Failed}},
+		{"keys are left", says("etcd-load-gone", checks.Warning), nil, nil, true, "etcd-load-gone", []Event{Began, Failed}},
 	} {
 		did := false
-		begun, err := l.Run(context.Background(), tc.look, func(context.Context, WriteLoad) error { did = true; return tc.fail })
+		var wrote []Event
+		f := &fake{lock: tc.lost, now: time.Unix(1, 0)}
+		r := &LoadRun{
+			Load: l, Look: tc.look, Do: func(context.Context, WriteLoad) error { did = true; return tc.fail },
+			Lock: f, Clock: f, Who: Who{User: "u"},
+			Journal: NewJournal(f, func(x Record) {
+				if wrote = append(wrote, x.Event); x.Plan != l.ID() || x.At.IsZero() || x.Event == Began && x.Who.User != "u" {
+					t.Errorf("%s: got the record %+v", tc.name, x)
+				}
+			}),
+		}
+		begun, err := r.Run(context.Background())
+		if !slices.Equal(wrote, tc.wrote) {
+			t.Errorf("%s: the journal has %v, want %v", tc.name, wrote, tc.wrote)
+		}
 		if begun != tc.begun || did != tc.begun || (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) {
 			t.Errorf("%s: begun %v, did %v, %v", tc.name, begun, did, err)
 		}

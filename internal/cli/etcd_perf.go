@@ -2,8 +2,11 @@ package cli
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,7 +26,7 @@ func (a *app) etcdPerf() *cobra.Command {
 	var f sourceFlags
 	var out form
 	var reads int
-	var load, record string
+	var load, record, state string
 	var loadFor time.Duration
 	cmd := &cobra.Command{
 		Use:   "perf",
@@ -36,13 +39,15 @@ ktriage doctor's rules, and each number's limit is shown with its source.
 
 With --load it also writes, as etcdctl check perf does, and judges as that does:
 s 150, m 1000, l 8000, xl 15000 writes a second of 1 KiB for --load-for. Then
-  - it is refused unless all of doctor's rules on etcd are ok or out of scope
+  - it is refused unless all of doctor's rules on etcd are ok, advice or out of scope
     (three on the flags of its pods may be unknown, without a kubeconfig), every
     member is healthy, and the database with all that is written stays
     below 60% of its quota on every member;
   - it writes at most 1000 keys, over and over, under a prefix of its own that
     Kubernetes does not read, and deletes them at the end, also after Ctrl-C;
     if ktriage is killed, they expire by a lease;
+  - no cure and no other load may be under way, by the locks that ktriage apply
+    takes, and a journal tells who made it and when;
   - it ends at once if a write takes over 5 s, 10 fail, or the leader changes;
   - it compacts nothing: what it wrote stays in the history until the API
     server's next compaction, and the database file may stay larger. Never run
@@ -73,7 +78,7 @@ could not be judged or the load was refused, 64 wrong usage.`,
 				case record != "":
 					return usagef("--load cannot be recorded")
 				}
-				return a.perfLoad(cmd.Context(), &f, &out, l, series)
+				return a.perfLoad(cmd.Context(), &f, &out, state, l, series)
 			}
 			if cmd.Flags().Changed("load-for") {
 				return usagef("--load-for is of --load, which is not given")
@@ -107,6 +112,7 @@ could not be judged or the load was refused, 64 wrong usage.`,
 	cmd.Flags().IntVar(&reads, "reads", 30, "how many reads of each kind to time on each member")
 	cmd.Flags().StringVar(&load, "load", "", "WRITE to etcd: a load of size s, m, l or xl; see above for what holds it back")
 	cmd.Flags().DurationVar(&loadFor, "load-for", 20*time.Second, "how long the load lasts, 5s to 1m")
+	cmd.Flags().StringVar(&state, "state-dir", "", "`folder` of the journal and the lock of a load; /var/lib/ktriage for root, else $XDG_STATE_HOME/ktriage or ~/.local/state/ktriage")
 	cmd.Flags().StringVar(&record, "record", "", "also write a recording of this very run to `FILE`.tar.gz")
 	return cmd
 }
@@ -127,12 +133,17 @@ func (a *app) fresh(ctx context.Context, f *sourceFlags, window time.Duration, f
 }
 
 // perfLoad makes the test of writes, if the cluster is fit for it.
-func (a *app) perfLoad(ctx context.Context, f *sourceFlags, out *form, l remediate.WriteLoad, series *collectors.Fact[etcd.Series]) error {
+func (a *app) perfLoad(ctx context.Context, f *sourceFlags, out *form, state string, l remediate.WriteLoad, series *collectors.Fact[etcd.Series]) error {
 	if err := f.check(); err != nil {
 		return err
 	}
+	dir, err := a.stateDir(state)
+	if err != nil {
+		return err
+	}
+	recipe, _ := remediate.Find("etcd-defrag") // which tells who the members are that a lock is taken of
 	a.note("looking whether etcd is fit for it")
-	before, clients, err := a.fresh(ctx, f, f.window, append(checks.Facts(l.LoadChecks()), etcd.Members)...)
+	before, clients, err := a.fresh(ctx, f, f.window, slices.Concat(checks.Facts(l.LoadChecks()), recipe.StateFacts(), []collectors.Any{etcd.Members})...)
 	if err != nil {
 		return err
 	}
@@ -143,6 +154,34 @@ func (a *app) perfLoad(ctx context.Context, f *sourceFlags, out *form, l remedia
 	if w.Endpoints, err = writeTo(before, clients); err != nil {
 		return fmt.Errorf("the load is refused, and nothing was written: %w", err)
 	}
+	of, err := recipe.ReadState(before)
+	if err != nil {
+		return fmt.Errorf("the load is refused, and nothing was written: %w", err)
+	}
+	journal, err := writer.OpenJournal(filepath.Join(dir, "journal"), l.ID())
+	if err != nil {
+		return err
+	}
+	defer journal.Close()
+	who := a.who()
+	var kube writer.KubeLock
+	if conf, err := f.kube.ToRESTConfig(); err == nil && of.Kubernetes {
+		if k, err := writer.NewKube(conf, "ktriage/"+version()); err == nil {
+			kube = k
+		}
+	}
+	act := writer.New(writer.Config{State: of, Agent: "ktriage/" + version(), TLS: func(addr string) (*tls.Config, error) {
+		if clients.Plain(addr) {
+			return nil, nil
+		}
+		return clients.TLS, nil
+	}})
+	lock, err := act.Acquire(ctx, dir, fmt.Sprintf("%s@%s pid %d, %s", who.User, who.Host, who.PID, l.ID()), kube)
+	if err != nil {
+		return fmt.Errorf("the load is refused, and nothing was written: %w", err)
+	}
+	defer lock.Release()
+	a.note("journal %s; locked by %s", journal.Name(), lock.Kinds())
 	looks := func(ctx context.Context, cs []*checks.Check) []checks.Finding {
 		snap, _, err := a.fresh(ctx, f, time.Second, checks.Facts(cs)...)
 		if err != nil {
@@ -151,7 +190,7 @@ func (a *app) perfLoad(ctx context.Context, f *sourceFlags, out *form, l remedia
 		return checks.Run(snap, cs)
 	}
 	var during *collectors.Snapshot
-	act := func(ctx context.Context, x remediate.WriteLoad) error {
+	write := func(ctx context.Context, x remediate.WriteLoad) error {
 		a.note("writing up to %d times, %d a second for %s, at most %s, below %s; Ctrl-C ends it and cleans up", l.Writes(), l.Rate, l.For, checks.Bytes(l.Bytes()), l.Prefix)
 		var wg sync.WaitGroup
 		wg.Go(func() { during, _, _ = a.quiet().fresh(ctx, f, l.For, etcdview.PerfFacts(series)...) })
@@ -162,7 +201,8 @@ func (a *app) perfLoad(ctx context.Context, f *sourceFlags, out *form, l remedia
 		wg.Wait()
 		return err
 	}
-	begun, err := l.Run(ctx, looks, act)
+	run := &remediate.LoadRun{Load: l, Look: looks, Do: write, Lock: lock, Journal: remediate.NewJournal(journal, nil), Clock: writer.Clock{}, Who: who}
+	begun, err := run.Run(ctx)
 	if !begun || during == nil {
 		return fmt.Errorf("the load was not made: %w", err)
 	}
