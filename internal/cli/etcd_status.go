@@ -87,5 +87,6 @@ hashes differ, 3 something could not be asked, 64 wrong usage.`,
 	usualWindow(cmd.Flags(), &f, time.Second, "how long lies between the two looks at metrics")
 	out.add(cmd.Flags(), "text", "wide", "json", "yaml")
 	cmd.Flags().BoolVar(&hash, "hash", false, "also compare what the members hold, by a hash at one revision")
+	cmd.Flags().BoolVar(&hash, "deep", false, "the same, as ktriage doctor calls it")
 	return cmd
 }
