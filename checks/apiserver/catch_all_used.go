@@ -27,8 +27,9 @@ var CatchAllUsed = &checks.Check{
 }
 
 const (
-	// No public source: the check ends at warning. RULES has 1%, and healthy
-	// clusters have up to 2.4% over a life that began an hour ago.
+	// No public source has a number, and what is harmed by it is told by
+	// apf-requests-rejected: it is advice. Healthy clusters have up to 2.4% over a
+	// life that began an hour ago.
 	catchAllShare  = 0.10
 	catchAllSource = "heuristic"
 )
@@ -56,10 +57,7 @@ func catchAllUsed(p *checks.Pass) {
 		}
 		s := checks.OK
 		if metrics.Exceeds(all, fallen, catchAllShare) {
-			s = checks.Warning
-			if f.Elapsed == 0 { // before its caches are full, an instance knows nobody
-				s = checks.Info
-			}
+			s = checks.Info
 		}
 		p.Judge(t, s, "%s matched no flow schema of their own %s", shareOf(fallen, all, "request"), when).
 			Saw(apiserver.Fairness, "in catch-all", percent(fallen/all), percent(catchAllShare), catchAllSource).Number("share", fallen/all)

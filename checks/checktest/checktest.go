@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -88,7 +89,9 @@ func one(t *testing.T, file string, c *checks.Check) []string {
 			t.Fatal(err)
 		}
 	}
-	got := Judge(capture.NewScript(Now, Window, archives...), c)
+	src := capture.NewScript(Now, Window, archives...)
+	sourced(t, src, c)
+	got := Judge(src, c)
 	i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == "want" })
 	if i < 0 {
 		a.Files = append(a.Files, txtar.File{Name: "want"})
@@ -105,6 +108,40 @@ func one(t *testing.T, file string, c *checks.Check) []string {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 	return got
+}
+
+// experience is how a limit's source says that it is nobody's but ours.
+var experience = regexp.MustCompile(`(?i)\b(heuristics?|experience|no\s+public\s+source)\b`)
+
+// sourced demands that no finding is critical by a limit alone that has no public
+// source, and that a check's page says of such limits that they have none.
+func sourced(t *testing.T, src collectors.Source, c *checks.Check) {
+	t.Helper()
+	// Elsewhere such limits stand beside facts that need none: a certificate that
+	// has expired, whatever the limit before it.
+	if c.Component != collectors.Etcd && c.Component != collectors.APIServer {
+		return
+	}
+	cs := []*checks.Check{c}
+	for _, f := range checks.Run(collectors.Collect(context.Background(), src, Now, Window, collectors.Options{}, checks.Facts(cs)...).Snapshot, cs) {
+		own, public := 0, 0
+		for _, e := range f.Evidence {
+			switch {
+			case e.Source == "":
+			case experience.MatchString(e.Source):
+				own++
+			default:
+				public++
+			}
+		}
+		if f.Status == checks.Critical && own > 0 && public == 0 {
+			t.Errorf("%s is critical by our experience alone: %s", f.Target, f.Summary)
+		}
+		if own > 0 && !experience.MatchString(c.Doc) {
+			t.Errorf("the page of %s does not say that a limit of it is by experience", c.ID)
+			return
+		}
+	}
 }
 
 // Judge collects from the source what the checks need and returns a line a
