@@ -3,10 +3,12 @@ package cli_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -83,15 +85,33 @@ func TestRecordings(t *testing.T) {
 
 func judgeRecording(t *testing.T, file string, into any) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	exit := cli.Main(cli.Invocation{
-		Args:   []string{"ktriage", "doctor", "--from", file, "-o", "json"},
-		Stdin:  strings.NewReader(""),
-		Stdout: &out, Stderr: &errs,
-		Getenv: func(string) string { return "" },
-		Now:    time.Now,
-	})
-	if err := json.Unmarshal(out.Bytes(), into); err != nil {
-		t.Fatalf("exit code %d, no report: %v\n%s", exit, err, errs.String())
+	if err := judged(file, into); err != nil {
+		t.Fatal(err)
 	}
+}
+
+// reports are what was judged, by file: two tests want them, and it takes a while.
+var reports sync.Map // of func() ([]byte, error)
+
+// judged reads the report of a run on a recording.
+func judged(file string, into any) error {
+	once, _ := reports.LoadOrStore(file, sync.OnceValues(func() ([]byte, error) {
+		var out, errs bytes.Buffer
+		exit := cli.Main(cli.Invocation{
+			Args:   []string{"ktriage", "doctor", "--from", file, "-o", "json"},
+			Stdin:  strings.NewReader(""),
+			Stdout: &out, Stderr: &errs,
+			Getenv: func(string) string { return "" },
+			Now:    time.Now,
+		})
+		if !json.Valid(out.Bytes()) {
+			return nil, fmt.Errorf("%s: exit code %d, no report:\n%s", file, exit, errs.String())
+		}
+		return out.Bytes(), nil
+	}))
+	report, err := once.(func() ([]byte, error))()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(report, into)
 }
