@@ -48,7 +48,7 @@ func memoryHigh(p *checks.Pass) {
 			if gap == nil {
 				gap = collectors.Gapf(collectors.Absent, "its node does not tell its memory")
 			}
-			p.Unknown(t, collectors.Gapf(gap.Reason, "it holds %s; of how much is not known: %s", checks.Bytes(int64(x.Memory)), gap.Detail))
+			p.Unknown(t, gap)
 			continue
 		}
 		s := checks.OK

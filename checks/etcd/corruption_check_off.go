@@ -19,7 +19,7 @@ var CorruptionCheckOff = &checks.Check{
 	Component: collectors.Etcd,
 	Title:     "etcd members compare their data with each other",
 	Doc:       corruptionCheckOffDoc,
-	Needs:     []collectors.Any{etcd.CommandLines},
+	Needs:     []collectors.Any{etcd.CommandLines, etcd.Members},
 	Remedies: []checks.Remedy{
 		{Title: "switch the checks on in each static pod's manifest, one node at a time (3.5: --experimental-initial-corrupt-check and --experimental-compact-hash-check-enabled)", Command: "vi /etc/kubernetes/manifests/etcd.yaml # --feature-gates=InitialCorruptCheck=true,CompactHashCheck=true", Risk: checks.Disruptive},
 	},
@@ -29,7 +29,12 @@ var CorruptionCheckOff = &checks.Check{
 const corruptionSource = "etcd documentation, data corruption: enable both checks"
 
 func corruptionCheckOff(p *checks.Pass) {
+	members, gap := checks.One(p, etcd.Members)
 	for m, f := range checks.Each(p, etcd.CommandLines) {
+		if gap == nil && !members.Loose && len(members.Members) == 1 {
+			p.Nothing(m, "there is no other member to compare its data with")
+			continue
+		}
 		start := on(f, "initial-corrupt-check", "InitialCorruptCheck")
 		running := on(f, "compact-hash-check-enabled", "CompactHashCheck") || f.Given("corrupt-check-time") != "" && f.Given("corrupt-check-time") != "0s"
 		s, words := checks.Info, "compares its data with the others' neither at its start nor while it runs"

@@ -44,7 +44,7 @@ func memoryHigh(p *checks.Pass) {
 			if gap == nil {
 				gap = collectors.Gapf(collectors.Absent, "its node does not tell its memory")
 			}
-			p.Unknown(m, collectors.Gapf(gap.Reason, "it holds %s; of how much is not known: %s", checks.Bytes(int64(x.Memory)), gap.Detail))
+			p.Unknown(m, gap).Saw(etcd.ProcessMetrics, "resident", checks.Bytes(int64(x.Memory)), "", "")
 			continue
 		}
 		db, dbGap := checks.Of(p, etcd.DB, m)

@@ -246,7 +246,7 @@ func InRole(s *collectors.Snapshot, r Role) ([]Instance, *collectors.Gap) {
 		}
 	}
 	if len(out) == 0 && slices.ContainsFunc(all, func(i Instance) bool { return i.Loose }) {
-		return nil, collectors.Gapf(collectors.NotAsked, "the evidence holds nothing of a %s", r)
+		return nil, collectors.Gapf(collectors.NotAsked, "the evidence holds nothing of %s", r)
 	}
 	if len(out) == 0 {
 		return nil, collectors.Gapf(collectors.Absent, "no %s pod has the label tier=control-plane in kube-system", r)

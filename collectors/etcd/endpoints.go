@@ -38,6 +38,9 @@ var memberLists = &collectors.Fact[listing]{
 			return out, nil
 		}
 		if _, gap := cluster.InRole(s, cluster.RoleEtcd); gap != nil {
+			if gap.Reason == collectors.OutOfScope { // there are no members to name, or they are somebody else's
+				return nil, gap
+			}
 			return nil, gap.With("name them: --etcd-endpoints, --etcd-cacert, --etcd-cert, --etcd-key")
 		}
 		return nil, collectors.Gapf(collectors.Absent, "etcd's pods do not say where they listen").With("name the endpoints: --etcd-endpoints")

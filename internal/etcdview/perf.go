@@ -279,13 +279,20 @@ func (d *Perf) Text(bool) string {
 				p(m.Fsync, .5), p(m.Fsync, .99), p(m.Commit, .99), p(m.Apply, .99), peer)
 		}
 		t.columnwise(&b)
-		said(&b, "", "  ", "own: serializable, from the member's own copy; agreed: linearizable, with the leader and a majority; * since its start, as the window holds none")
+		legend := "own: serializable, from the member's own copy; agreed: linearizable, with the leader and a majority"
+		if strings.Contains(b.String(), sinceStart) {
+			legend += ";" + sinceStart + " since its start, as the window holds none"
+		}
+		said(&b, "", "  ", "%s", legend)
 	}
 	d.verdicts(&b)
 	d.load(&b)
 	gaps(&b, d.Gaps)
 	return b.String()
 }
+
+// sinceStart marks a number that is not of the window.
+const sinceStart = " *"
 
 func p(t *Times, q float64) string {
 	if t == nil {
@@ -300,7 +307,7 @@ func p(t *Times, q float64) string {
 		s = ">" + s
 	}
 	if t.Basis == checks.OverLifetime {
-		s += " *"
+		s += sinceStart
 	}
 	return s
 }

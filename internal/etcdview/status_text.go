@@ -29,6 +29,9 @@ func (d *Status) Text(wide bool) string {
 		}
 	}
 	head := fmt.Sprintf("etcd: %d of %s told their status", told, checks.Count(len(d.Members), "member"))
+	if len(d.Members) == 0 {
+		head = "etcd: no member is known"
+	}
 	if d.Leader != "" {
 		head += " · leader " + d.Leader
 	}

@@ -314,7 +314,7 @@ func (d *Top) Text(wide bool, left int) string {
 		}
 		head += ", " + about + checks.Bytes(*d.Bytes)
 		if d.Unsized > 0 {
-			head += " without " + checks.Count(d.Unsized, "resource") + " whose size is not known"
+			head += " besides " + checks.Count(d.Unsized, "resource") + " whose size is not known"
 		}
 	}
 	switch {
