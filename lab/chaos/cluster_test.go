@@ -50,7 +50,7 @@ type setup struct {
 }
 
 // diskSize holds the databases of these tests several times over.
-const diskSize = "512m"
+const diskSize = "768m"
 
 // clusters counts those of this process, for names and addresses of their own.
 var clusters atomic.Int32
@@ -140,7 +140,8 @@ func (c *cluster) start(m *member, initial string) {
 	m.cmd = exec.Command("ip", "netns", "exec", m.space, m.bin, "--name", m.name, "--data-dir", filepath.Join(m.dir, "data"),
 		"--listen-client-urls", "http://0.0.0.0:2379", "--advertise-client-urls", m.url(),
 		"--listen-peer-urls", "http://"+m.ip+":2380", "--initial-advertise-peer-urls", "http://"+m.ip+":2380",
-		"--initial-cluster", initial, "--log-level", "warn", "--unsafe-no-fsync", "--quota-backend-bytes", "8589934592",
+		"--initial-cluster", initial, "--log-level", "warn", "--unsafe-no-fsync", "--quota-backend-bytes", "8589934592", "--max-wals", "2", "--max-snapshots", "2",
+		"--grpc-keepalive-min-time", "500ms", // clients ask more often than etcd wants by default
 		// A machine that is busy must not make elections of its own.
 		"--heartbeat-interval", "200", "--election-timeout", "2000")
 	m.cmd.Stdout, m.cmd.Stderr = log, log
@@ -172,7 +173,21 @@ func (c *cluster) status(m *member) (*clientv3.StatusResponse, error) {
 	return c.client.Status(ctx, m.url())
 }
 
-// whole waits until every member answers, agrees on the leader and has caught up.
+// reads reads a key through one member, with the leader's word.
+func (c *cluster) reads(m *member) error {
+	one, err := clientv3.New(clientv3.Config{Endpoints: []string{m.url()}, Logger: zap.NewNop(), MaxUnaryRetries: 1})
+	if err != nil {
+		return err
+	}
+	defer one.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Second)
+	defer cancel()
+	_, err = one.Get(ctx, "health")
+	return err
+}
+
+// whole waits until every member answers and reads, agrees on the leader and has
+// caught up.
 func (c *cluster) whole() {
 	c.t.Helper()
 	var why string
@@ -188,6 +203,8 @@ func (c *cluster) whole() {
 				why = m.name + " does not agree on the leader"
 			case st.RaftAppliedIndex+500 < front:
 				why = m.name + " lags"
+			case c.reads(m) != nil:
+				why = m.name + " does not read with the leader's word"
 			default:
 				leader, front = st.Leader, max(front, st.RaftAppliedIndex)
 			}

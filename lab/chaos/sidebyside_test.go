@@ -313,7 +313,7 @@ func compare(t *testing.T, c *cluster, tool string, dies bool) string {
 	program := *peer
 	if tool == "ktriage" {
 		program = os.Getenv("KTRIAGE_BIN")
-		args = []string{"fix", "etcd-defrag", "--yes", "--max-stall", "1m", "--rule", "fragmentation > 0.2", "--settle-timeout", "30s", "--without-kubernetes", "--kubeconfig", "/nonexistent",
+		args = []string{"fix", "etcd-defrag", "--yes", "--max-stall", "1m", "--rule", "fragmentation > 0.2", "--settle", "5s", "--settle-timeout", "30s", "--without-kubernetes", "--kubeconfig", "/nonexistent",
 			"--etcd-endpoints", strings.Join(c.endpoints(), ","), "--state-dir", t.TempDir()}
 	}
 	p.cmd = exec.Command(program, args...)

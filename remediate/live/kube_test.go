@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,7 +48,7 @@ func (a *api) put(path, body string) {
 		panic(err)
 	}
 	a.version++
-	o["metadata"].(map[string]any)["resourceVersion"] = string(rune('0' + a.version%10))
+	o["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(a.version)
 	a.objects[path] = o
 }
 
@@ -55,6 +56,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.asked = append(a.asked, r.Method+" "+r.URL.Path)
+	w.Header().Set("Content-Type", "application/json")
 	body, _ := io.ReadAll(r.Body)
 	o, ok := a.objects[r.URL.Path]
 	version := func(o map[string]any) any { return o["metadata"].(map[string]any)["resourceVersion"] }
@@ -73,7 +75,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		a.put(path, string(body))
-		w.Write(body)
+		json.NewEncoder(w).Encode(a.objects[path])
 		return
 	case http.MethodGet:
 	case http.MethodPut:
@@ -84,6 +86,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 		a.put(r.URL.Path, string(body))
+		o = a.objects[r.URL.Path]
 	case http.MethodPatch:
 		var ops []struct {
 			Op, Path string
@@ -103,6 +106,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				}
 				spec[field] = x.Value
 			}
+			a.version++
+			o["metadata"].(map[string]any)["resourceVersion"] = strconv.Itoa(a.version)
 			break
 		}
 		o["webhooks"].([]any)[1].(map[string]any)["failurePolicy"] = ops[2].Value
