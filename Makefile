@@ -45,7 +45,17 @@ differential:
 RUNS ?= 100
 chaos: build
 	cd lab && $(GO) run ./cmd/lab build
-	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./chaos -count=1 -timeout 5h -v -runs $(RUNS) -o $(CURDIR)/docs/chaos.md
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./chaos -run TestChaos -count=1 -parallel 4 -timeout 5h -v -runs $(RUNS) -o $(CURDIR)/docs/chaos.md
+
+# Compares what clients notice of a defragmentation with the same by PEER, a build
+# of github.com/ahrtr/etcd-defrag, on databases of SIZES GiB in a folder BASE, which
+# needs room for each of them seven times.
+SIZES ?= 1,2
+BASE  ?= /var/tmp
+.PHONY: sidebyside
+sidebyside: build
+	cd lab && $(GO) run ./cmd/lab build
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./chaos -run TestSideBySide -count=1 -timeout 2h -v -peer $(PEER) -sizes $(SIZES) -base $(BASE)
 
 # Time and memory of what reads large bodies and lists.
 bench:

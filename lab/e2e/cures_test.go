@@ -76,6 +76,15 @@ func TestCures(t *testing.T) {
 			t.Errorf("put back, its policy is %s", got)
 		}
 	})
+	t.Run("nothing to do", func(t *testing.T) {
+		for recipe, words := range map[string]string{
+			"restart-leader": "no leader is proved to hang", "events-prune": "last occurred before", "apiservice-remove": "without anybody behind it", "etcd-nospace": "NOSPACE is not raised",
+		} {
+			if out := run(0, "fix", recipe, "--dry-run"); !strings.Contains(out, words) {
+				t.Errorf("%s does not say %q:\n%s", recipe, words, out)
+			}
+		}
+	})
 }
 
 const deadWebhook = `apiVersion: v1
