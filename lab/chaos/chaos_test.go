@@ -223,7 +223,9 @@ func one(t *testing.T, c *cluster, w *row, step int, moment string, all *tally) 
 		case "fill disk":
 			big := filepath.Join(target.dir, "big")
 			exec.Command("dd", "if=/dev/zero", "of="+big, "bs=1M").Run() // ends when the disk is full
-			f.away, f.mend = true, func() {
+			// It serves on what it has laid by for its log, for a while or to the end.
+			_, err := c.status(target)
+			f.away, f.mend = err != nil, func() {
 				os.Remove(big)
 				c.kill(target) // it may have ended by itself
 				c.start(target, "")
