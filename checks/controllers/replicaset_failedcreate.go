@@ -9,6 +9,7 @@ import (
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/controllers"
+	"github.com/ktriage/ktriage/internal/pending"
 )
 
 //go:embed replicaset_failedcreate.md
@@ -20,8 +21,9 @@ var FailedCreate = &checks.Check{
 	Component: collectors.Controllers,
 	Title:     "no ReplicaSet is refused the pods that it asks for",
 	Doc:       failedCreateDoc,
-	Needs:     []collectors.Any{controllers.Refused},
+	Needs:     []collectors.Any{controllers.Refused, controllers.Lacking, controllers.QuotaNumbers},
 	Remedies: []checks.Remedy{
+		{Title: "see all pods that are refused, by cause, with the smallest change", Command: "ktriage pending", Risk: checks.ReadOnly},
 		{Title: "read what its pods are refused for", Command: "kubectl -n {ns} get replicaset {obj} -o jsonpath='{.status.conditions[?(@.type==\"ReplicaFailure\")].message}'", Risk: checks.ReadOnly},
 		{Title: "see the namespace's quotas, limits and Pod Security level", Command: "kubectl describe namespace {ns}", Risk: checks.ReadOnly},
 	},
@@ -58,6 +60,7 @@ func failedCreate(p *checks.Pass) {
 			v := p.Judge(t, s, "%s of %s not created for up to %s: %s", checks.Count(x.Missing, "pod"), checks.Count(x.Objects, "ReplicaSet"), checks.Span(x.Oldest), refuser(x)).
 				Saw(controllers.Refused, "ReplicaFailure", x.Message, "", "").
 				Number("pods", float64(x.Missing)).Number("objects", float64(x.Objects)).Mark("by=" + string(x.By))
+			quota(p, v, x)
 			if x.Name != "" && (x.By == controllers.ByWebhookCall || x.By == controllers.ByWebhook) {
 				v.Mark("webhook=" + x.Name)
 			}
@@ -68,6 +71,30 @@ func failedCreate(p *checks.Pass) {
 				v.Mark("deployment=" + o)
 			}
 		}
+	}
+}
+
+// quota adds the numbers of a quota as they are now, and what it would have to be
+// raised to.
+func quota(p *checks.Pass, v *checks.Verdict, x controllers.Refusal) {
+	if x.By != controllers.ByQuota {
+		return
+	}
+	short, gap := checks.One(p, controllers.Lacking)
+	if gap != nil {
+		return
+	}
+	quotas, gap := checks.One(p, controllers.QuotaNumbers)
+	if gap != nil {
+		return
+	}
+	for _, g := range pending.NotCreatedGroups(pending.Input{Shortage: short, Quotas: quotas}) {
+		if g.By != x.By || g.Refuser != x.Name || len(g.Changes) == 0 || g.Unproved {
+			continue
+		}
+		v.Saw(controllers.QuotaNumbers, "now:", g.Cause, "", "").
+			Saw(controllers.QuotaNumbers, "smallest change:", g.Changes[0].Summary+": "+g.Changes[0].Commands[0], "", "")
+		return
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/ktriage/ktriage/collectors/cluster"
 	"github.com/ktriage/ktriage/collectors/leases"
 	"github.com/ktriage/ktriage/collectors/nodes"
+	"github.com/ktriage/ktriage/collectors/placement"
 	"github.com/ktriage/ktriage/collectors/pods"
 	"github.com/ktriage/ktriage/collectors/scheduler"
 )
@@ -26,8 +27,9 @@ var Unschedulable = &checks.Check{
 	Component: collectors.Pods,
 	Title:     "every pod that the scheduler looked at fits on a node",
 	Doc:       unschedulableDoc,
-	Needs:     []collectors.Any{pods.Pending, scheduler.Pending, scheduler.Elected.Leads, leases.Leases, nodes.Taints, cluster.WhatKind},
+	Needs:     []collectors.Any{pods.Pending, pods.Waiting, placement.Seen, cluster.Instances, scheduler.Pending, scheduler.Elected.Leads, leases.Leases, nodes.Taints, cluster.WhatKind},
 	Remedies: []checks.Remedy{
+		{Title: "see what is in the way on each node, and the smallest changes that help", Command: "ktriage pending", Risk: checks.ReadOnly},
 		{Title: "see each of them", Command: "kubectl get pods -A --field-selector=status.phase=Pending -o wide", Risk: checks.ReadOnly},
 		{Title: "read the scheduler's account", Command: "kubectl get events -A --field-selector reason=FailedScheduling", Risk: checks.ReadOnly},
 		{Title: "see what is left on the nodes", Command: "kubectl describe nodes | grep -A8 'Allocated resources'", Risk: checks.ReadOnly},
@@ -86,6 +88,7 @@ func unschedulable(p *checks.Pass) {
 	if waits != "" {
 		v.Saw(leases.Leases, "nodes may be added by", waits, "", "")
 	}
+	modelled(p, v)
 	for _, held := range bySchedulers(p) {
 		v.Saw(scheduler.Pending, "unschedulable, by "+held.name, fmt.Sprint(held.n), "", "")
 	}

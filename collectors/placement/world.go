@@ -2,7 +2,6 @@ package placement
 
 import (
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -251,19 +250,22 @@ func (w World) Find(namespace, name string) *corev1.Pod {
 	return w.Pods[i]
 }
 
-// Configured names the files by which the schedulers were told of profiles that
-// cannot be seen from here: their filters may differ from the default ones.
+// Configured names the files by which the schedulers of a snapshot were told of
+// profiles that cannot be seen from here.
 func Configured(s *collectors.Snapshot) []string {
-	is, gap := cluster.Instances.One(s)
-	if gap != nil {
-		return nil
-	}
+	is, _ := cluster.Instances.One(s)
+	return Configuration(is)
+}
+
+// Configuration names the files by which schedulers were told of profiles that
+// cannot be seen from here: their filters may differ from the default ones.
+func Configuration(is []cluster.Instance) []string {
 	var out []string
 	for _, i := range is {
 		if f := i.Flag("config", ""); i.Role == cluster.RoleScheduler && f != "" && !slices.Contains(out, f) {
 			out = append(out, f)
 		}
 	}
-	slices.SortFunc(out, strings.Compare)
+	slices.Sort(out)
 	return out
 }

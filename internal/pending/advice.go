@@ -1,8 +1,10 @@
 package pending
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -14,22 +16,73 @@ import (
 // or hurts more.
 const maxChanges = 5
 
+// maxAlike is how many changes of one sort a group is given, such as a taint taken
+// off one node or another.
+const maxAlike = 2
+
 // changes works out what would get the example of a group running: proved on the
 // model where there is one, else by what is known of the cause.
 func (g *grouper) changes(x *Group) {
 	s := subject{ns: word(x.pod.Namespace), name: x.pod.Name, owner: x.pod.Owner}
 	if x.From == Model && x.Turn == Unschedulable {
 		s.pod = g.in.World.Find(x.pod.Namespace, x.pod.Name)
-		for _, c := range g.model.Changes(s.pod) {
-			if len(x.Changes) == maxChanges {
-				break
-			}
-			x.Changes = append(x.Changes, s.change(c))
-		}
+		x.Changes = s.proved(g.model.Changes(s.pod))
 	}
 	if len(x.Changes) == 0 {
 		x.Changes, x.Unproved = s.advice(*x), true
 	}
+}
+
+// proved takes the changes that an operator would think of, those that bring a pod
+// to nodes which are not for it last.
+func (s subject) proved(cs []fit.Change) []Change {
+	cs = slices.DeleteFunc(slices.Clone(cs), func(c fit.Change) bool { return slices.ContainsFunc(c.Edits, futile) })
+	slices.SortStableFunc(cs, func(a, b fit.Change) int {
+		return cmp.Compare(trespass(a), trespass(b))
+	})
+	var out []Change
+	sorts := map[string]int{}
+	for _, c := range cs {
+		var sort []string
+		for _, e := range c.Edits {
+			sort = append(sort, string(e.Kind)+e.Of+e.Resource)
+		}
+		key := strings.Join(sort, " ")
+		if sorts[key]++; sorts[key] > maxAlike {
+			continue
+		}
+		if len(out) == maxChanges {
+			break
+		}
+		x := s.change(c)
+		if trespass(c) > 0 {
+			x.Waits = strings.TrimPrefix(x.Waits+"; "+notForIt, "; ")
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+const notForIt = "these nodes are meant for the control plane"
+
+// ownTaints keep pods off nodes that are for others; those of nodes that are ill
+// tell of the illness, and a pod that bears with it does not run there either.
+var (
+	ownTaints = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master", "node-role.kubernetes.io/etcd"}
+	illTaints = []string{corev1.TaintNodeNotReady, corev1.TaintNodeUnreachable, corev1.TaintNodeMemoryPressure, corev1.TaintNodeDiskPressure,
+		corev1.TaintNodePIDPressure, corev1.TaintNodeNetworkUnavailable, "node.cloudprovider.kubernetes.io/uninitialized"}
+)
+
+func futile(e fit.Edit) bool { return e.Taint != nil && slices.Contains(illTaints, e.Taint.Key) }
+
+// trespass is 1 for what would bring pods to nodes that are for others.
+func trespass(c fit.Change) int {
+	for _, e := range c.Edits {
+		if e.Taint != nil && slices.Contains(ownTaints, e.Taint.Key) {
+			return 1
+		}
+	}
+	return 0
 }
 
 func (s subject) change(c fit.Change) Change {
@@ -71,8 +124,8 @@ func (s subject) advice(x Group) []Change {
 		if len(x.victims) > 0 {
 			return stuck(x.victims)
 		}
-		if len(x.Reasons) > 0 {
-			if a, ok := byKind[x.Reasons[0]]; ok {
+		for _, k := range x.Reasons {
+			if a, ok := byKind[k]; ok {
 				return one(a.summary, a.command(s))
 			}
 		}

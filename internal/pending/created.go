@@ -50,7 +50,7 @@ func NotCreatedGroups(in Input) []Group {
 		}
 		x := by[key]
 		if x == nil {
-			x = &Group{Turn: NotCreated, From: Message, key: key, owners: map[Workload]int{}}
+			x = &Group{Turn: NotCreated, From: Message, By: r.by, Refuser: r.name, key: key, owners: map[Workload]int{}}
 			by[key] = x
 		}
 		x.Pods += r.Missing

@@ -74,8 +74,11 @@ type Group struct {
 
 	// Reasons are the kinds of what is in the way, for those that judge groups.
 	Reasons []pods.Kind `json:"-"`
-	Verdict *Verdict    `json:"verdict,omitempty"`
-	Changes []Change    `json:"changes,omitempty"`
+	// By and Refuser are who does not let the pods be created.
+	By      controllers.Refuser `json:"refusedBy,omitempty"`
+	Refuser string              `json:"refuser,omitempty"`
+	Verdict *Verdict            `json:"verdict,omitempty"`
+	Changes []Change            `json:"changes,omitempty"`
 	// Unproved says that changes are advice by the cause alone: no model of the
 	// cluster has shown that they suffice.
 	Unproved bool `json:"unproved,omitempty"`

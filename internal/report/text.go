@@ -92,10 +92,14 @@ func (t *text) header(r *Report) {
 
 const indent = "          "
 
+// themselves are facts that are shown without a limit: a log's line, what is in a
+// pod's way, and the numbers of a quota are the evidence itself.
+var themselves = []string{"logs.seen", "placement.seen", "controllers.quota-numbers"}
+
 func (t *text) problem(p Problem) {
 	t.wrapped(t.status(p.Status, 10), indent, fmt.Sprintf("%s: %s", clean(p.Target.String()), clean(p.Summary)))
 	for _, e := range p.Evidence {
-		if e.Limit == "" && e.Fact != "logs.seen" && !t.o.Verbose { // a log's line is the evidence itself
+		if e.Limit == "" && !slices.Contains(themselves, e.Fact) && !t.o.Verbose {
 			continue
 		}
 		t.wrapped(indent+"- ", indent+"  ", evidence(e))
