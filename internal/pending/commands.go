@@ -145,47 +145,28 @@ func pairs(labels map[string]string) string {
 	return strings.Join(out, " ")
 }
 
-// lower writes the request of one container, which is lowered by as much as the
-// pod's is to be.
+// lower writes the requests of containers, or of the pod as a whole.
 func (s subject) lower(e fit.Edit) []string {
-	to, what := e.To, fmt.Sprintf("lower its request for %s to %s", e.Resource, quantity(e.Resource, e.To))
-	if s.pod == nil {
-		return s.remake(what)
-	}
-	name := corev1.ResourceName(e.Resource)
-	limited := false
-	for _, c := range slices.Concat(s.pod.Spec.Containers, s.pod.Spec.InitContainers) {
-		if c.Name == e.Container {
-			to = amount(name, c.Resources.Requests[name]) - (e.From - e.To)
-			_, limited = c.Resources.Limits[name]
-		}
-	}
-	if to < 0 || e.Container == "" && len(s.pod.Spec.Containers) != 1 {
-		return s.remake(what)
-	}
+	what := fmt.Sprintf("lower its request for %s to %s", e.Resource, quantity(e.Resource, e.To))
 	obj, _, ok := s.object()
 	if !ok {
 		return s.remake(what)
 	}
-	set := e.Resource + "=" + quantity(e.Resource, to)
-	args := "--requests=" + word(set)
-	// Of what cannot be overcommitted the limit is the request.
-	if limited && strings.Contains(e.Resource, "/") || strings.HasPrefix(e.Resource, corev1.ResourceHugePagesPrefix) {
-		args = "--limits=" + word(set) + " " + args
+	var out []string
+	for _, c := range append([]fit.Cut{{Container: e.Container, From: e.From, To: e.To}}, e.More...) {
+		set := e.Resource + "=" + quantity(e.Resource, c.To)
+		if c.Container == "" {
+			out = append(out, s.patch(what, op{"replace", "/resources/requests/" + pointer(e.Resource), quantity(e.Resource, c.To)})...)
+			continue
+		}
+		args := "--requests=" + word(set)
+		// Of what cannot be overcommitted the limit is the request.
+		if strings.Contains(e.Resource, "/") || strings.HasPrefix(e.Resource, corev1.ResourceHugePagesPrefix) {
+			args = "--limits=" + word(set) + " " + args
+		}
+		out = append(out, fmt.Sprintf("kubectl -n %s set resources %s -c %s %s", s.ns, obj, word(c.Container), args))
 	}
-	in := ""
-	if e.Container != "" {
-		in = " -c " + word(e.Container)
-	}
-	return []string{fmt.Sprintf("kubectl -n %s set resources %s%s %s", s.ns, obj, in, args)}
-}
-
-// amount is a quantity in the model's units.
-func amount(name corev1.ResourceName, q resource.Quantity) int64 {
-	if name == corev1.ResourceCPU {
-		return q.MilliValue()
-	}
-	return q.Value()
+	return out
 }
 
 // quantity writes an amount as Kubernetes reads it, rounded down to what is easy
@@ -242,23 +223,39 @@ func (s subject) stop(e fit.Edit) []string {
 	return out
 }
 
+// create makes what is missing. A claim's size, and what is behind a volume, only
+// its owner knows.
 func (s subject) create(e fit.Edit) []string {
 	v := e.Volume
 	if v == nil {
 		v = &fit.VolumeRef{}
 	}
-	switch e.Kind {
-	case fit.CreateClass:
-		return []string{"kubectl get storageclasses   # which there are; create the missing one, or make the claim anew with one of these"}
-	case fit.CreateVolume:
-		return []string{fmt.Sprintf("kubectl get persistentvolumes   # which there are; create one of at least %s%s", bytesOr(v.Requested, "what the claim asks for"), ofClass(v.Class))}
+	name := e.Object.Name
+	switch {
+	case e.Kind == fit.CreateClass && e.Object.Kind == fit.DeviceClasses:
+		return []string{"kubectl get deviceclasses   # which there are; " + word(name) + " is missing"}
+	case e.Kind == fit.CreateClass && v.Driver == "":
+		return []string{"kubectl get storageclasses   # which there are; " + word(name) + " is missing"}
+	case e.Kind == fit.CreateClass:
+		return []string{apply(map[string]any{"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": map[string]any{"name": name},
+			"provisioner": v.Driver, "volumeBindingMode": "WaitForFirstConsumer"})}
+	case e.Kind == fit.CreateVolume:
+		where := ""
+		if e.Node != "" {
+			where = ", usable on " + e.Node
+		}
+		return []string{fmt.Sprintf("kubectl get persistentvolumes   # which there are; create one of at least %s%s%s", bytesOr(v.Requested, "what the claim asks for"), ofClass(v.Class), where)}
 	}
-	claim := v.Claim
-	if e.Object.Name != "" {
-		claim = e.Object.Name
+	spec := map[string]any{"accessModes": []string{"ReadWriteOnce"}, "resources": map[string]any{"requests": map[string]any{"storage": "1Gi"}}}
+	if v.Class != "" {
+		spec["storageClassName"] = v.Class
 	}
-	ns := s.ns
-	return []string{fmt.Sprintf("kubectl -n %s get persistentvolumeclaims   # create %s there, or name one of these in the pod", ns, word(claim))}
+	return []string{apply(map[string]any{"apiVersion": "v1", "kind": "PersistentVolumeClaim",
+		"metadata": map[string]any{"name": name, "namespace": e.Object.Namespace}, "spec": spec}) + "   # of the size that it needs"}
+}
+
+func apply(object map[string]any) string {
+	return "echo " + word(jsonText(object)) + " | kubectl apply -f -"
 }
 
 func bytesOr(n int64, otherwise string) string {
@@ -304,7 +301,13 @@ func addNode(sh *fit.Shape) []string {
 	for _, r := range slices.Sorted(maps.Keys(sh.Allocatable)) {
 		wants = append(wants, fmt.Sprintf("%s %s", r, quantity(r, sh.Allocatable[r])))
 	}
-	s := "# a node with at least " + strings.Join(wants, ", ") + " allocatable"
+	for _, d := range sh.Drivers {
+		wants = append(wants, "the CSI driver "+d)
+	}
+	for _, f := range sh.Features {
+		wants = append(wants, "the feature "+f)
+	}
+	s := "# a node with at least " + strings.Join(wants, ", ")
 	if len(sh.Labels) > 0 {
 		s += ", labelled " + pairs(sh.Labels)
 	}
