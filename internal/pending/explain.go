@@ -21,6 +21,9 @@ const (
 	// Source: k8s.io/kubernetes, pkg/scheduler/backend/queue,
 	// DefaultPodMaxInUnschedulablePodsDuration.
 	tried = 5 * time.Minute
+	// overdue is by how much a pod may outlast its grace period: its kubelet ends
+	// it at the end of that, and then takes down its volumes and its network [exp].
+	overdue = 2 * time.Minute
 	// atOnce is how long a new pod may wait for the scheduler's first look
 	// without that being worth a word.
 	atOnce = 5 * time.Second
@@ -206,9 +209,11 @@ func (g *grouper) preempting(x *Group, w pods.Waiter) bool {
 			grace = time.Duration(*s) * time.Second
 		}
 		e := fmt.Sprintf("%s/%s of priority %d is terminating for %s", p.Namespace, p.Name, priority(p), checks.Span(now.Sub(p.DeletionTimestamp.Add(-grace))))
-		if late := now.Sub(p.DeletionTimestamp.Time); late > time.Second {
+		if late := now.Sub(p.DeletionTimestamp.Time); late > 0 {
 			e += fmt.Sprintf(", %s past its grace period", checks.Span(late))
-			x.key = "late"
+			if late > overdue {
+				x.key = "late"
+			}
 		} else {
 			e += fmt.Sprintf(", with %s left of its grace period", checks.Span(-late))
 		}
@@ -347,16 +352,22 @@ func brief(f fit.Failure) string {
 func kinds(v fit.Verdict) []pods.Kind {
 	var out []pods.Kind
 	add := func(f fit.Failure) {
-		text := f.Reason
-		if f.Taint != nil {
-			text = brief(f)
+		k := pods.Shorten(brief(f)).Kind
+		switch {
+		case f.Claim != nil:
+			k = pods.Claim
+		case f.Volume != nil:
+			k = pods.Volume
 		}
-		if k := pods.Shorten(text).Kind; !slices.Contains(out, k) {
+		if !slices.Contains(out, k) {
 			out = append(out, k)
 		}
 	}
 	for _, f := range v.Blocked {
 		add(f)
+	}
+	if len(out) > 0 {
+		return out // what is behind that does not matter yet
 	}
 	for _, g := range v.Groups {
 		for _, f := range g.Failures {
