@@ -116,6 +116,24 @@ func ignoredDeployment(ctx context.Context, lab *cluster.Lab, name string) error
 	return nil
 }
 
+// ignoredReplicaSet is ignoredDeployment for the ReplicaSet of a deployment.
+func ignoredReplicaSet(ctx context.Context, lab *cluster.Lab, deployment string) error {
+	client, err := lab.Client()
+	if err != nil {
+		return err
+	}
+	sets, err := client.AppsV1().ReplicaSets(cluster.WorkloadNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + deployment})
+	if err != nil {
+		return err
+	}
+	for _, set := range sets.Items {
+		if set.Status.ObservedGeneration == 0 && time.Since(set.CreationTimestamp.Time) >= unobservedFor {
+			return nil
+		}
+	}
+	return fmt.Errorf("none of %d replica sets of %s has been ignored for %s", len(sets.Items), deployment, unobservedFor)
+}
+
 func deploy(ctx context.Context, lab *cluster.Lab, name string, replicas int32, cpu string) error {
 	client, err := lab.Client()
 	if err != nil {
