@@ -102,7 +102,17 @@ func clientErrors(p *checks.Pass, e *leases.Elected) {
 			v.Saw(e.Client, "code "+code, fmt.Sprint(c.Codes[code]), "", "")
 		}
 	}
-	if r, gap := checks.One(p, e.Rights); gap == nil && len(r.Denied) > 0 && !refused {
+	r, gap := checks.One(p, e.Rights)
+	switch {
+	case gap != nil || len(r.Denied) == 0 || refused:
+	case len(r.Barred) > 0:
+		// Its flags say that the controllers come as these, and the API server what they may.
+		v := withRights(p, e, p.Warn(e.Self(), "the API server does not let it %s; nothing was seen refused: what is refused is tried ever more rarely", checks.List(r.Denied, 3))).
+			Mark("403")
+		for _, account := range r.Barred {
+			v.Mark("queue=" + strings.ReplaceAll(strings.TrimSuffix(account, "-controller"), "endpointslice", "endpoint_slice"))
+		}
+	default:
 		// As whom a process comes is not known, only as whom it does by default.
 		withRights(p, e, p.Info(e.Self(), "the API server would not let %s %s; nothing was seen refused, so it comes as somebody else, or has not tried", r.User, checks.List(r.Denied, 3)))
 	}

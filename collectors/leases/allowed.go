@@ -17,6 +17,7 @@ type Rights struct {
 	User   string   // as whom the component is known by default
 	Asked  int      // about how much
 	Denied []string // "create pods/binding"; as somebody else: "create pods as replicaset-controller"
+	Barred []string // the service accounts that the controllers act as and that are denied something: "replicaset-controller"
 	Why    string   // what went wrong as it was looked up: a role that is bound and does not exist; mostly empty
 }
 
@@ -80,9 +81,12 @@ func (e *Elected) allowed() *collectors.Fact[Rights] {
 		Read: func(rs []collectors.Answered) (Rights, error) {
 			out := Rights{User: user, Asked: len(rs)}
 			for _, r := range rs {
-				words, why, err := denied(r.Body)
+				words, account, why, err := denied(r.Body)
 				if err != nil {
 					return Rights{}, err
+				}
+				if account != "" {
+					out.Barred = append(out.Barred, account)
 				}
 				if words != "" {
 					out.Denied = append(out.Denied, words)
@@ -125,9 +129,10 @@ func (a act) question(user string) url.Values {
 	return q
 }
 
-// denied reads a review: what it asked about, in words, if the answer is no. An
-// authorizer that could not be asked is a no to the component as well.
-func denied(body []byte) (words, why string, err error) {
+// denied reads a review: what it asked about, in words, if the answer is no, and
+// the service account, if it is about one. An authorizer that could not be asked
+// is a no to the component as well.
+func denied(body []byte) (words, account, why string, err error) {
 	var r struct {
 		Spec struct {
 			User     string
@@ -139,20 +144,23 @@ func denied(body []byte) (words, why string, err error) {
 		}
 	}
 	if err := json.Unmarshal(body, &r); err != nil {
-		return "", "", fmt.Errorf("the reply is no review: %w", err)
+		return "", "", "", fmt.Errorf("the reply is no review: %w", err)
 	}
 	switch {
 	case r.Status == nil || r.Spec.Resource == nil:
-		return "", "", collectors.Gapf(collectors.Malformed, "the reply says neither what was asked nor yes or no")
+		return "", "", "", collectors.Gapf(collectors.Malformed, "the reply says neither what was asked nor yes or no")
 	case r.Status.Allowed:
-		return "", "", nil
+		return "", "", "", nil
 	}
 	words = r.Spec.Resource.Verb + " " + r.Spec.Resource.Resource
 	if r.Spec.Resource.Subresource != "" {
 		words += "/" + r.Spec.Resource.Subresource
 	}
-	if account, ok := strings.CutPrefix(r.Spec.User, "system:serviceaccount:"+controllersSpace+":"); ok {
+	account, ok := strings.CutPrefix(r.Spec.User, "system:serviceaccount:"+controllersSpace+":")
+	if !ok {
+		account = ""
+	} else {
 		words += " as " + account
 	}
-	return collectors.OneLine(words, maxWords), collectors.OneLine(r.Status.EvaluationError, 2*maxWords), nil
+	return collectors.OneLine(words, maxWords), collectors.OneLine(account, maxWords), collectors.OneLine(r.Status.EvaluationError, 2*maxWords), nil
 }

@@ -1,6 +1,9 @@
 package leases
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestDenied(t *testing.T) {
 	for _, c := range []struct {
@@ -16,8 +19,8 @@ func TestDenied(t *testing.T) {
 		{body: `{"status":{"allowed":true}}`, fails: true},
 		{body: `{"spec":{"resourceAttributes":null},"status":{"allowed":false}}`, fails: true},
 	} {
-		words, why, err := denied([]byte(c.body))
-		if words != c.words || why != c.why || (err != nil) != c.fails {
+		words, account, why, err := denied([]byte(c.body))
+		if acts := strings.HasSuffix(words, " as "+account); words != c.words || acts == (account == "") && words != "" || why != c.why || (err != nil) != c.fails {
 			t.Errorf("%s: got %q, %q, %v", c.body, words, why, err)
 		}
 	}
@@ -26,7 +29,7 @@ func TestDenied(t *testing.T) {
 func FuzzDenied(f *testing.F) {
 	f.Add([]byte(`{"spec":{"user":"u","resourceAttributes":{"verb":"create","resource":"pods"}},"status":{"allowed":false,"evaluationError":"x"}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		words, why, err := denied(body)
+		words, _, why, err := denied(body)
 		if err != nil && words != "" || len(words) > maxWords+3 || len(why) > 2*maxWords+3 {
 			t.Errorf("%q: %q, %q, %v", body, words, why, err)
 		}

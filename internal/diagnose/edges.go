@@ -63,7 +63,7 @@ var Edges = []Edge{
 	{ID: "E36", What: "extension API unavailable → namespaces stay", Links: []string{"E36", "E36c", "E36f", "E36g", "E36h", "E36k"}},
 	{ID: "E37", What: "conversion webhook fails → lists fail, namespaces stay", Links: []string{"E33e", "E37", "E37c", "E37s", "E37t"}},
 	{ID: "E38", What: "serving certificate expired → nobody connects", Links: []string{"E38", "E38n"}, Not: "not ca-expiring → kcm-client-errors: no error names the CA of who was refused. not cert-file-vs-served → cert-serving-expiring: it stands beside it, with the cure"},
-	{ID: "E39", What: "client certificate expired, or no rights → 401, 403 → leases expire", Links: []string{"E39", "E39b", "E39c", "E39k", "E39r", "E39a", "E39d"}},
+	{ID: "E39", What: "client certificate expired, or no rights → 401, 403 → leases expire", Links: []string{"E39", "E39b", "E39c", "E39k", "E39q", "E39r", "E39a", "E39d"}},
 	{ID: "E40", What: "kubelet client certificate expired → logs and exec fail", Not: "nothing is asked of kubelets"},
 	{ID: "E41", What: "API not reached → many nodes stale", Links: []string{"E41", "E41a", "E41b", "E41k"}},
 	{ID: "E42", What: "kubelet or its network down → few nodes stale", Links: []string{"E42", "E42d", "E42e", "E42p", "E42w"},

@@ -185,6 +185,8 @@ var Links = []Link{
 		Because: "the API server refuses nearly all that it asks"},
 	{ID: "E39c", Causes: ids{"client-cert-expiring"}, Effects: ids{"kcm-client-errors"}, When: expired,
 		Because: "certificates that clients come with have expired"},
+	{ID: "E39q", Causes: ids{"kcm-client-errors"}, Effects: ids{"deployment-generation-lag", "replicaset-scale-lag"}, When: shares("queue="),
+		Because: "its controller may not do what it has to"},
 	{ID: "E39b", Causes: ids{"kcm-client-errors"}, Effects: ids{"scheduler-errors", "pod-pending-no-condition", "scheduler-throughput-zero", "scheduler-active-queue-backlog", "scheduler-pod-sli-latency"}, When: mayNotBind,
 		Because: "the scheduler may not bind pods, nor say why"},
 	{ID: "E39r", Causes: ids{"kcm-client-errors"}, Effects: ids{"kcm-retries-high"}, When: forbidden,
