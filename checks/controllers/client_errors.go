@@ -138,7 +138,7 @@ func withRights(p *checks.Pass, e *leases.Elected, v *checks.Verdict) *checks.Ve
 	if gap != nil {
 		return v
 	}
-	v.Saw(e.Rights, "denied to "+r.User, fmt.Sprint(len(r.Denied)), fmt.Sprintf("0 of %d", r.Asked), "SubjectAccessReview")
+	v.Saw(e.Rights, "rights that are denied", fmt.Sprint(len(r.Denied)), fmt.Sprintf("0 of %d", r.Asked), "SubjectAccessReview")
 	for _, d := range r.Denied {
 		v.Saw(e.Rights, "may not", d, "", "")
 		if d == "create pods/binding" {

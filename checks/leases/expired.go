@@ -60,7 +60,7 @@ func expired(p *checks.Pass) {
 		v := p.Judge(l.Target(), s, "%s", words).
 			Saw(leases.Leases, "renewed", ago(age)+" ago", l.Duration.String(), leaseSource).
 			Saw(leases.Leases, "holder", l.Holder, "", "").
-			Number("age", age.Seconds()).Number("duration", l.Duration.Seconds())
+			Number("age", age.Seconds()).Number("duration", l.Duration.Seconds()).Mark("holder=" + l.Host())
 		if l.Core() {
 			v.Mark("core", "component="+l.Name)
 		}

@@ -72,7 +72,7 @@ func renewSlow(p *checks.Pass) {
 		p.Judge(l.Target(), status, "%s", words).
 			Saw(leases.Leases, "without a renewal", ago(wait), ago(limit), leaseSource).
 			Saw(leases.Leases, "holder", l.Holder, "", "").
-			Number("wait", wait.Seconds()).Number("duration", l.Duration.Seconds()).Mark("component=" + l.Name)
+			Number("wait", wait.Seconds()).Number("duration", l.Duration.Seconds()).Mark("component="+l.Name, "holder="+l.Host())
 	}
 	if !some {
 		p.Nothing(leases.All, "no leader of the control plane holds a lease")

@@ -69,7 +69,7 @@ var Edges = []Edge{
 	{ID: "E42", What: "kubelet or its network down → few nodes stale", Links: []string{"E42", "E42d", "E42e", "E42p", "E42w"},
 		Unseen: "the node's kubelet and its network", Of: ids{"node-notready", "node-lease-stale", "nodes-mass-notready"}},
 	{ID: "E43", What: "many nodes not ready → eviction stops", Not: "a note, not a cause: nodes-mass-notready says it"},
-	{ID: "E44", What: "API server restarts → relists → slow API", Not: "no fact counts lists by start of an instance: both would be true of any busy cluster",
+	{ID: "E44", What: "API server restarts → relists → slow API", Links: []string{"E44n"}, Not: "no fact counts lists by start of an instance: both would be true of any busy cluster",
 		Unseen: "why the process ended, and the node's memory", Of: ids{"apiserver-restarting"}},
 	{ID: "E45", What: "a control-plane node lost → the rest overloaded", Not: "no check looks at a node's processors"},
 	{ID: "E46", What: "clock skew → leases misjudged", Links: []string{"E46"}},

@@ -130,6 +130,9 @@ var Links = []Link{
 	{ID: "E23t", Causes: ids{"apiserver-429"}, Effects: ids{"kcm-client-errors"}, When: turnedAway,
 		Because: "API servers turn clients away"},
 
+	{ID: "E44n", Causes: ids{"apiserver-readyz-check-failing", "apiserver-livez-failing"}, Effects: ids{"ha-endpoints-mismatch"}, When: hasMark("empty"),
+		Because: "an API server puts itself there once it is ready"},
+
 	// From the API server to the components that live on it.
 	{ID: "E25", Causes: ids{"apiserver-write-latency-slo", "apiserver-etcd-latency", "apiserver-unreachable", "apiserver-5xx-ratio", "apf-requests-rejected"}, Effects: ids{"lease-expired", "lease-renew-slow", "lease-flapping", "lease-mass-loss", "kcm-client-errors", "scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-errors", "kcm-queue-latency", "kcm-queue-depth", "kcm-retries-high", "controllers-lagging", "kcm-work-latency", "scheduler-plugin-slow", "scheduler-backoff-queue", "apiserver-identity-lease-stale"}, When: fits(throughIt),
 		Because: "it is done through the API server"},

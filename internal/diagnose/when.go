@@ -646,7 +646,8 @@ const (
 // no lease, and neither do writes that take a second.
 func throughIt(c, e checks.Finding, _ View) Strength {
 	if c.Check == "apiserver-unreachable" && c.Status != checks.Critical {
-		if node(c.Target) == "" || node(c.Target) != node(e.Target) {
+		on := node(c.Target)
+		if on == "" || on != node(e.Target) && !e.Marked("holder="+on) {
 			return No
 		}
 		return CoOccurrence

@@ -180,7 +180,7 @@ func newCluster(r Run) Cluster {
 func reached(r Run) []Reached {
 	out := []Reached{}
 	for _, c := range []collectors.Component{collectors.APIServer, collectors.Etcd, collectors.Scheduler, collectors.Controllers} {
-		known, answered := map[string]bool{}, map[string]bool{}
+		known, answered, dead := map[string]bool{}, map[string]bool{}, map[string]bool{}
 		see := func(t collectors.Target, answers bool) {
 			if t.Component != c || t.Name == "" || strings.Contains(t.Name, "/") { // an object is no instance
 				return
@@ -195,9 +195,15 @@ func reached(r Run) []Reached {
 			if f.Status != checks.OutOfScope {
 				see(f.Target, f.Status != checks.Unknown && !down)
 			}
+			if down && f.Target.Component == c {
+				dead[f.Target.Name] = true
+			}
 		}
 		for _, v := range r.Vitals {
 			see(v.Target, true)
+		}
+		for name := range dead { // what is told of it by others is no answer of its own
+			delete(answered, name)
 		}
 		if len(known) > 0 {
 			out = append(out, Reached{c, len(answered), len(known)})

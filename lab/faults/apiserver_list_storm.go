@@ -21,7 +21,8 @@ var apiServerListStorm = Fault{
 	Name: "apiserver-list-storm",
 	Doc:  "A dozen clients list 30 MB of config maps from etcd again and again, on an API server for a small control plane (30 requests at a time). They take all seats of their level; the disks are fine.",
 	Want: Problem{Check: "apf-seats-exhausted"},
-	Or:   []Problem{{Check: "apiserver-read-latency-slo"}}, // lists that take long hold their seats for long
+	// Lists that take long hold their seats for long, and others wait for one.
+	Or: []Problem{{Check: "apiserver-read-latency-slo"}, {Check: "apf-wait-latency"}},
 	// Etcd reads what is listed, on the same two processors as everybody else.
 	Also:  []string{"etcd-apply-slow", "etcd-heartbeat-failures"},
 	Scars: true,
