@@ -24,7 +24,7 @@ var Expired = &checks.Check{
 	Needs:     []collectors.Any{leases.Leases, scheduler.Elected.Instances, controllers.Elected.Instances, leases.Where},
 	Remedies: []checks.Remedy{
 		{Title: "see who holds the lease and when it was renewed", Command: "kubectl -n {ns} get lease {obj} -o yaml", Risk: checks.ReadOnly},
-		{Title: "read why a holder of the control plane stopped renewing", Command: "kubectl -n kube-system logs -l component={obj} --tail=50 --prefix", Risk: checks.ReadOnly},
+		{Title: "read why its holder stopped renewing: of the control plane's own by their label, of an operator's by the pod that holds it", Command: "kubectl -n {ns} logs -l component={obj} --tail=50 --prefix; kubectl -n {ns} logs --tail=50 HOLDER", Risk: checks.ReadOnly},
 	},
 	Run: expired,
 }

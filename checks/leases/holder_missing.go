@@ -24,8 +24,8 @@ var HolderMissing = &checks.Check{
 	Doc:       holderMissingDoc,
 	Needs:     []collectors.Any{leases.Leases, cluster.NodeSummary, leases.Where},
 	Remedies: []checks.Remedy{
-		{Title: "see the nodes of the control plane", Command: "kubectl get nodes -l node-role.kubernetes.io/control-plane -o wide", Risk: checks.ReadOnly},
 		{Title: "see which pods there are to take over, and where", Command: "kubectl -n {ns} get pods -o wide", Risk: checks.ReadOnly},
+		{Title: "see the nodes of the control plane", Command: "kubectl get nodes -l node-role.kubernetes.io/control-plane -o wide", Risk: checks.ReadOnly},
 	},
 	Run: holderMissing,
 }
