@@ -78,11 +78,6 @@ etcd_debugging_mvcc_compact_revision %s
 etcd_debugging_mvcc_db_compaction_last 1.767322865e+09`, i, v["wide"], leads, v["inflight"], v["size"], v["inUse"], v["compacted"])
 }
 
-func script(t *testing.T, change map[string]string) *capture.Script {
-	t.Helper()
-	return scriptOver(t, 0, change)
-}
-
 func scriptOver(t *testing.T, window time.Duration, change map[string]string) *capture.Script {
 	t.Helper()
 	base, err := txtar.ParseFile("../checks/checktest/testdata/kubeadm3.txtar")

@@ -174,9 +174,7 @@ func (r refusal) advise(x *Group, in Input, alike []refusal) {
 		r.quota(x, in, alike)
 	case controllers.ByLimitRange:
 		x.Cause += ": " + detail(r.Message)
-		for _, c := range limitChanges(s, r.Message) {
-			x.Changes = append(x.Changes, c)
-		}
+		x.Changes = append(x.Changes, limitChanges(s, r.Message)...)
 		add("or change the limit", fmt.Sprintf("kubectl -n %s get limitranges -o yaml", ns))
 	case controllers.ByServiceAccount:
 		_, name, ok := strings.Cut(r.name, "/")

@@ -218,7 +218,6 @@ type grouper struct {
 	model *fit.Model
 	by    map[string]*Group
 	order []*Group
-	seen  map[string]pods.Waiter
 }
 
 func newGrouper(in Input) *grouper {
