@@ -55,7 +55,8 @@ func unschedulable(p *checks.Pass) {
 		unlisted(p, gap)
 		return
 	}
-	groups := slices.Concat(c.By(pods.Unschedulable), c.By(pods.Failing))
+	failing(p, c)
+	groups := c.By(pods.Unschedulable)
 	if waiting, held, _ := unclaimed(p, c); held {
 		groups = append(groups, waiting...)
 	}
@@ -100,6 +101,34 @@ func unschedulable(p *checks.Pass) {
 	for _, g := range groups[:min(len(groups), 5)] {
 		v.Mark("reason=" + string(g.Reasons[0].Kind))
 		v.Saw(pods.Pending, g.Key, checks.Count(g.Count, "pod"), "", "")
+	}
+}
+
+// failing tells of pods at which the scheduler itself met an error: whether they
+// fit on a node nobody knows.
+func failing(p *checks.Pass, c pods.Census) {
+	groups := c.By(pods.Failing)
+	if len(groups) == 0 {
+		return
+	}
+	all := c.Sum(pods.Failing)
+	status := checks.Info
+	if all.Past30s > 0 {
+		status = checks.Warning
+	}
+	v := p.Judge(collectors.Target{Component: collectors.Pods, Name: "scheduler-error"}, status,
+		"each try to place %s ends in an error of the scheduler, for up to %s: %s", checks.Count(all.Count, "pod"), checks.Span(all.Oldest), describe(groups)).
+		Saw(pods.Pending, "not placed for an error", fmt.Sprint(all.Count), "0", "").
+		Saw(pods.Pending, "oldest", checks.Span(all.Oldest), checks.Span(brief), firmSource).
+		Number("pods", float64(all.Count)).Number("oldest", all.Oldest.Seconds()).Mark("scheduler-error")
+	for _, g := range groups {
+		for _, d := range g.Deployments {
+			v.Mark("deployment=" + d)
+		}
+	}
+	for _, g := range groups[:min(len(groups), 5)] {
+		v.Mark("reason="+string(g.Reasons[0].Kind)).
+			Saw(pods.Pending, g.Key, checks.Count(g.Count, "pod"), "", "")
 	}
 }
 

@@ -76,7 +76,7 @@ var Edges = []Edge{
 	{ID: "E47", What: "known-bad etcd version → divergence", Not: "a version proves nothing: etcd-version-known-bad is advice beside it"},
 	{ID: "E48", What: "service IPs used up → Services fail", Links: []string{"E48"}},
 	{ID: "E49", What: "quota, Pod Security, limits → pods are refused → rollouts stop", Links: []string{"E33d"}, Not: "who refuses is in replicaset-failedcreate itself"},
-	{ID: "E50", What: "no room → unschedulable pods → rollouts stop; slow or failing steps → slow placement", Links: []string{"E50", "E50e", "E50p"}, Not: "what is short is in scheduler-unschedulable-pods itself"},
+	{ID: "E50", What: "no room → unschedulable pods → rollouts stop; slow or failing steps → slow placement", Links: []string{"E50", "E50e", "E50f", "E50p"}, Not: "what is short is in scheduler-unschedulable-pods itself"},
 	{ID: "E51", What: "no cloud controller manager → uninitialised nodes → unschedulable pods", Links: []string{"E51", "E51c"}, Not: "a cloud controller manager that is down is told by lease-expired"},
 	{ID: "E52", What: "encryption fails → reads fail", Links: []string{"E52", "E52c", "E52r", "E52s", "E52d", "E52k"}},
 	{ID: "E53", What: "full audit disk → audit errors", Not: "no check looks at a node's file systems",

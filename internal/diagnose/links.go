@@ -262,6 +262,8 @@ var Links = []Link{
 		Because: "its client waits for its own rate limit"},
 	{ID: "E50p", Causes: ids{"scheduler-plugin-slow"}, Effects: ids{"scheduler-attempt-latency", "scheduler-pod-sli-latency", "scheduler-active-queue-backlog"}, When: sameTarget,
 		Because: "every attempt goes through this step"},
+	{ID: "E50f", Causes: ids{"scheduler-errors"}, Effects: ids{"scheduler-unschedulable-pods"}, When: hasMark("scheduler-error"),
+		Because: "each of its attempts at them ends so"},
 	{ID: "E50e", Causes: ids{"scheduler-errors"}, Effects: ids{"scheduler-backoff-queue"}, When: sameTarget,
 		Because: "what fails is tried again"},
 	{ID: "E30w", Causes: ids{"kcm-work-latency"}, Effects: ids{"kcm-queue-latency", "kcm-queue-depth"}, When: shares("queue="),
