@@ -20,6 +20,8 @@ type Report struct {
 	Status   string    `json:"status"`
 	Problems []Problem `json:"problems"`
 	Findings []Finding `json:"findings"`
+	// Seconds is how long the run on the cluster took, also of a recording.
+	Seconds float64 `json:"durationSeconds"`
 
 	// Exit and Stderr are those of the program.
 	Exit   int           `json:"-"`

@@ -34,19 +34,20 @@ What ktriage says first of each fault, tried on a real control plane (Kubernetes
 kubelets). Written by `+"`%s`"+`; the faults are in [lab/faults](../lab/faults).
 
 The cause comes first, with nothing beside it that is not a cause of its own, in %d of %d faults. Nothing is found in
-%d of %d healthy clusters.
+%d of %d healthy clusters. Seconds are those of the run, most of them the window in which it watches; false alarms are
+problems that are neither the cause nor explained by it.
 
 `, title, v.Kubernetes, v.Etcd, v.Kwok, command, right, len(results)-shapes, quiet, shapes)
-	b.WriteString("| fault | what is broken | first problem | folded beneath | verdict |\n|---|---|---|---|---|\n")
+	b.WriteString("| fault | what is broken | first problem | folded beneath | false alarms | seconds | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range results {
 		if !r.Fault.Healthy() {
 			b.WriteString(r.row())
 		}
 	}
-	b.WriteString("\n| healthy cluster | what it is | found | verdict |\n|---|---|---|---|\n")
+	b.WriteString("\n| healthy cluster | what it is | found | false alarms | seconds | verdict |\n|---|---|---|---|---|---|\n")
 	for _, r := range results {
 		if r.Fault.Healthy() {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s |\n", r.Fault.Name, cell(r.Fault.Doc), cell(r.first()), r.verdict())
+			fmt.Fprintf(&b, "| %s | %s | %s | %d | %.0f | %s |\n", r.Fault.Name, cell(r.Fault.Doc), cell(r.first()), len(falseAlarms(r.Report, r.Fault)), r.Report.Seconds, r.verdict())
 		}
 	}
 	return b.String()
@@ -61,7 +62,7 @@ func (r Result) row() string {
 			folded = fmt.Sprint(n)
 		}
 	}
-	return fmt.Sprintf("| %s | %s | %s | %s | %s |\n", r.Fault.Name, cell(r.Fault.Doc), first, folded, r.verdict())
+	return fmt.Sprintf("| %s | %s | %s | %s | %d | %.0f | %s |\n", r.Fault.Name, cell(r.Fault.Doc), first, folded, len(falseAlarms(r.Report, r.Fault)), r.Report.Seconds, r.verdict())
 }
 
 func (r Result) verdict() string {
