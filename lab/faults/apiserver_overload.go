@@ -17,9 +17,9 @@ const (
 )
 
 var apiServerOverload = Fault{
-	Name:  "apiserver-overload",
-	Doc:   "The API server may work at six requests at a time, and two dozen clients list all pods as fast as they can. They wait for each other, and others of their level for them.",
-	Want:  Problem{Check: "apf-seats-exhausted"},
+	Name: "apiserver-overload",
+	Doc:  "The API server may work at six requests at a time, and two dozen clients list all pods as fast as they can. They wait for each other, and others of their level for them.",
+	Want: Problem{Check: "apf-seats-exhausted"},
 	// What waits for a seat is told by the first look already, whose level is full by two.
 	Or:    []Problem{{Check: "apf-requests-rejected"}, {Check: "apf-wait-latency"}},
 	Scars: true,
