@@ -39,8 +39,8 @@ func TestSizesAndHistoryHoldNoValue(t *testing.T) {
 	if len(got.Kvs) != 2 || !got.More || got.Kvs[0].Bytes != len(token) || string(got.Kvs[0].Key) != "/registry/secrets/0" || got.Kvs[0].Version != 1 {
 		t.Errorf("got %+v", got)
 	}
-	if got := call("/kv/sizes?key=/registry/secrets/1%00&end=%00&limit=500"); len(got.Kvs) != 1 || got.More {
-		t.Errorf("got %+v, want the last key", got)
+	if got := call("/kv/sizes?key=/registry/secrets/1%00&end=%00&limit=500"); len(got.Kvs) != 2 || string(got.Kvs[1].Key) != "compact_rev_key" || got.More {
+		t.Errorf("got %+v, want the last two keys", got)
 	}
 	if got := call("/watch/history?from=2&to=3&limit=10"); len(got.Events) != 2 || got.Events[1].Mod != 3 || got.Events[1].Bytes != len(token) || got.More {
 		t.Errorf("got %+v, want revisions 2 and 3", got)
