@@ -52,7 +52,11 @@ var kcmControllersOff = Fault{
 			if err == nil && (job.Status.StartTime != nil || time.Since(job.CreationTimestamp.Time) < 65*time.Second) {
 				err = fmt.Errorf("job %s was begun, or is new", job.Name)
 			}
-			return err
+			if err != nil {
+				return err
+			}
+			// Of one that has just taken over nobody can tell which controllers it will run.
+			return ledFor(ctx, lab, cluster.ControllerManager, time.Time{}, 65*time.Second)
 		})
 	},
 	Heal: func(ctx context.Context, lab *cluster.Lab) error {

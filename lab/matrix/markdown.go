@@ -28,16 +28,20 @@ func Markdown(results []Result, v build.Versions) string {
 		title += " on Kubernetes " + v.Line()
 		command += " KUBERNETES=" + v.Line()
 	}
+	judged := ""
+	if len(results) > 0 && results[0].Report.Recorded {
+		judged = " Each run was recorded, and this ktriage judged\nthe recordings (`lab matrix -from`)."
+	}
 	fmt.Fprintf(&b, `# %s
 
 What ktriage says first of each fault, tried on a real control plane (Kubernetes %s, etcd %s, kwok %s for the
-kubelets). Written by `+"`%s`"+`; the faults are in [lab/faults](../lab/faults).
+kubelets). Written by `+"`%s`"+`; the faults are in [lab/faults](../lab/faults).%s
 
 The cause comes first, with nothing beside it that is not a cause of its own, in %d of %d faults. Nothing is found in
 %d of %d healthy clusters. Seconds are those of the run, most of them the window in which it watches; false alarms are
 problems that are neither the cause nor explained by it.
 
-`, title, v.Kubernetes, v.Etcd, v.Kwok, command, right, len(results)-shapes, quiet, shapes)
+`, title, v.Kubernetes, v.Etcd, v.Kwok, command, judged, right, len(results)-shapes, quiet, shapes)
 	b.WriteString("| fault | what is broken | first problem | folded beneath | false alarms | seconds | verdict |\n|---|---|---|---|---|---|---|\n")
 	for _, r := range results {
 		if !r.Fault.Healthy() {
