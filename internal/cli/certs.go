@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/cluster"
@@ -18,7 +14,7 @@ import (
 
 func (a *app) certs() *cobra.Command {
 	var f sourceFlags
-	var format string
+	var out form
 	cmd := &cobra.Command{
 		Use:   "certs",
 		Short: "List all certificates by when they end, with what breaks then",
@@ -33,8 +29,8 @@ is for ktriage doctor. Exit code 0, or 3 if not one certificate could be seen.`,
   ktriage certs --from incident.tar.gz`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !slices.Contains([]string{"text", "json", "yaml"}, format) {
-				return usagef("-o %q: want one of text, json, yaml", format)
+			if err := out.check(); err != nil {
+				return err
 			}
 			o, err := a.origin(&f)
 			if err != nil {
@@ -52,7 +48,12 @@ is for ktriage doctor. Exit code 0, or 3 if not one certificate could be seen.`,
 			snap := collectors.Collect(ctx, o.source, started, 0, collectors.Options{Progress: p.update}, facts...).Snapshot
 			p.done()
 			t := certs.Read(snap)
-			if err := writeCerts(a.Stdout, format, lookedAt(snap), t); err != nil {
+			doc := struct {
+				SchemaVersion string      `json:"schemaVersion"`
+				Cluster       clusterName `json:"cluster"`
+				certs.Table   `json:",inline"`
+			}{report.SchemaVersion, lookedAt(snap), t}
+			if err := out.write(a, doc, func(bool) string { return certs.Text(t) }); err != nil {
 				return err
 			}
 			if len(t.Rows) == 0 {
@@ -62,7 +63,7 @@ is for ktriage doctor. Exit code 0, or 3 if not one certificate could be seen.`,
 		},
 	}
 	f.add(cmd.Flags(), true)
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "form of the list: text, json, yaml")
+	out.add(cmd.Flags(), "text", "json", "yaml")
 	return cmd
 }
 
@@ -77,33 +78,4 @@ func lookedAt(s *collectors.Snapshot) clusterName {
 	access, _ := cluster.HowReached.One(s)
 	version, _ := cluster.Version.One(s)
 	return clusterName{access.Name, access.Server, version.Git}
-}
-
-// writeCerts renders the whole document before it writes any of it.
-func writeCerts(w io.Writer, format string, c clusterName, t certs.Table) error {
-	doc := struct {
-		SchemaVersion string      `json:"schemaVersion"`
-		Cluster       clusterName `json:"cluster"`
-		certs.Table   `json:",inline"`
-	}{report.SchemaVersion, c, t}
-	var b bytes.Buffer
-	switch format {
-	case "json":
-		e := json.NewEncoder(&b)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		if err := e.Encode(doc); err != nil {
-			return err
-		}
-	case "yaml":
-		y, err := yaml.Marshal(doc)
-		if err != nil {
-			return err
-		}
-		b.Write(y)
-	default:
-		b.WriteString(certs.Text(t))
-	}
-	_, err := w.Write(b.Bytes())
-	return err
 }

@@ -2,15 +2,11 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/capture"
@@ -38,52 +34,6 @@ managed control plane, the API servers' own numbers are shown, and it is said.`,
 	}
 	cmd.AddCommand(a.etcdStatus(), a.etcdTop(), a.etcdPerf())
 	return cmd
-}
-
-// A form is how a document about etcd is written.
-type form struct {
-	format string
-	forms  []string
-}
-
-func (f *form) add(fs *pflag.FlagSet, forms ...string) {
-	f.forms = forms
-	fs.StringVarP(&f.format, "output", "o", "text", "form of the document: "+strings.Join(forms, ", "))
-}
-
-func (f *form) check() error {
-	if !slices.Contains(f.forms, f.format) {
-		return usagef("-o %q: want one of %s", f.format, strings.Join(f.forms, ", "))
-	}
-	return nil
-}
-
-// write writes the whole document, or none of it.
-func (f *form) write(a *app, doc any, text func(wide bool) string) error {
-	var out []byte
-	switch f.format {
-	case "json":
-		b := &strings.Builder{}
-		e := json.NewEncoder(b)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		if err := e.Encode(doc); err != nil {
-			return err
-		}
-		out = []byte(b.String())
-	case "yaml":
-		b, err := yaml.Marshal(doc)
-		if err != nil {
-			return err
-		}
-		out = b
-	default:
-		out = []byte(text(f.format == "wide"))
-	}
-	if _, err := a.Stdout.Write(out); err != nil {
-		return fmt.Errorf("write: %w", err)
-	}
-	return nil
 }
 
 // usualWindow changes how long is watched if --window is not given.

@@ -1,17 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -23,7 +19,8 @@ import (
 
 func (a *app) pending() *cobra.Command {
 	var f sourceFlags
-	var format, selector string
+	var out form
+	var selector string
 	cmd := &cobra.Command{
 		Use:   "pending [POD]",
 		Short: "Tell why pods do not run, and the smallest change that gets them running",
@@ -46,8 +43,8 @@ changes nothing. Exit code 0, or 3 if it could not be seen whether pods wait.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains([]string{"text", "json", "yaml"}, format) {
-				return usagef("-o %q: want one of text, json, yaml", format)
+			if err := out.check(); err != nil {
+				return err
 			}
 			want := wanted{namespace: deref(f.kube.Namespace)}
 			var err error
@@ -66,12 +63,12 @@ changes nothing. Exit code 0, or 3 if it could not be seen whether pods wait.`,
 			defer o.close()
 			ctx, cancel := deadline(cmd.Context(), &f)
 			defer cancel()
-			return a.tellPending(ctx, o, &f, want, format)
+			return a.tellPending(ctx, o, &f, want, &out)
 		},
 	}
 	f.add(cmd.Flags(), true)
 	cmd.Flags().StringVarP(&selector, "selector", "l", "", "only pods with these `labels`, as kubectl takes them")
-	cmd.Flags().StringVarP(&format, "output", "o", "text", "form of the list: text, json, yaml")
+	out.add(cmd.Flags(), "text", "json", "yaml")
 	return cmd
 }
 
@@ -113,7 +110,7 @@ func (w wanted) String() string {
 // mostChanges is for how many groups the smallest change is worked out.
 const mostChanges = 30
 
-func (a *app) tellPending(ctx context.Context, o *origin, f *sourceFlags, want wanted, format string) error {
+func (a *app) tellPending(ctx context.Context, o *origin, f *sourceFlags, want wanted, out *form) error {
 	started, window := a.Now(), f.window
 	if o.meta != nil {
 		started, window = o.meta.StartedAt, seconds(o.meta.WindowSeconds)
@@ -145,7 +142,12 @@ func (a *app) tellPending(ctx context.Context, o *origin, f *sourceFlags, want w
 			t.Groups[i].Trim()
 		}
 	}
-	if err := writePending(a.Stdout, format, lookedAt(snap), t, text); err != nil {
+	doc := struct {
+		SchemaVersion string      `json:"schemaVersion"`
+		Cluster       clusterName `json:"cluster"`
+		pending.Table `json:",inline"`
+	}{report.SchemaVersion, lookedAt(snap), t}
+	if err := out.write(a, doc, func(bool) string { return text(t) }); err != nil {
 		return err
 	}
 	if gap != nil {
@@ -180,33 +182,4 @@ func only(t pending.Table, want wanted, waiters pods.Waiters, gap *collectors.Ga
 	}
 	i := slices.IndexFunc(t.Groups, func(g pending.Group) bool { return g.Turn != pending.NotCreated })
 	return t.Groups[i], &found[0], nil
-}
-
-// writePending renders the whole document before it writes any of it.
-func writePending(w io.Writer, format string, c clusterName, t pending.Table, text func(pending.Table) string) error {
-	doc := struct {
-		SchemaVersion string      `json:"schemaVersion"`
-		Cluster       clusterName `json:"cluster"`
-		pending.Table `json:",inline"`
-	}{report.SchemaVersion, c, t}
-	var b bytes.Buffer
-	switch format {
-	case "json":
-		e := json.NewEncoder(&b)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		if err := e.Encode(doc); err != nil {
-			return err
-		}
-	case "yaml":
-		y, err := yaml.Marshal(doc)
-		if err != nil {
-			return err
-		}
-		b.Write(y)
-	default:
-		b.WriteString(text(t))
-	}
-	_, err := w.Write(b.Bytes())
-	return err
 }
