@@ -1,8 +1,8 @@
 package controllers
 
 import (
+	"cmp"
 	_ "embed"
-	"fmt"
 	"slices"
 	"time"
 
@@ -57,7 +57,7 @@ func failedCreate(p *checks.Pass) {
 			case slices.Contains(passing, x.By) && x.Oldest < moment:
 				s = checks.Info
 			}
-			v := p.Judge(t, s, "%s of %s not created for up to %s: %s", checks.Count(x.Missing, "pod"), checks.Count(x.Objects, "ReplicaSet"), checks.Span(x.Oldest), refuser(x)).
+			v := p.Judge(t, s, "%s of %s not created for up to %s: %s", checks.Count(x.Missing, "pod"), checks.Count(x.Objects, "ReplicaSet"), checks.Span(x.Oldest), cmp.Or(x.By.Refusal(x.Name), x.Message)).
 				Saw(controllers.Refused, "ReplicaFailure", x.Message, "", "").
 				Number("pods", float64(x.Missing)).Number("objects", float64(x.Objects)).Mark("by=" + string(x.By))
 			quota(p, v, x)
@@ -96,33 +96,4 @@ func quota(p *checks.Pass, v *checks.Verdict, x controllers.Refusal) {
 			Saw(controllers.QuotaNumbers, "smallest change:", g.Changes[0].Summary+": "+g.Changes[0].Commands[0], "", "")
 		return
 	}
-}
-
-func refuser(x controllers.Refusal) string {
-	switch x.By {
-	case controllers.ByWebhookCall:
-		return fmt.Sprintf("webhook %q cannot be called", x.Name)
-	case controllers.ByWebhook:
-		return fmt.Sprintf("webhook %q refuses them", x.Name)
-	case controllers.ByQuota:
-		return fmt.Sprintf("quota %q does not allow them", x.Name)
-	case controllers.ByLimitRange:
-		return "a LimitRange does not allow them"
-	case controllers.ByPodSecurity:
-		if x.Name != "" {
-			return fmt.Sprintf("Pod Security %q does not allow them", x.Name)
-		}
-		return "no policy of the pods' security allows them"
-	case controllers.ByServiceAccount:
-		return fmt.Sprintf("service account %q does not exist", x.Name)
-	case controllers.ByPermission:
-		return "the controller itself may not create pods"
-	case controllers.ByPolicy:
-		return fmt.Sprintf("ValidatingAdmissionPolicy %q does not allow them", x.Name)
-	case controllers.ByPriorityClass:
-		return fmt.Sprintf("priority class %q does not exist", x.Name)
-	case controllers.ByRuntimeClass:
-		return fmt.Sprintf("runtime class %q does not exist", x.Name)
-	}
-	return x.Message
 }

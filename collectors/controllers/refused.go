@@ -2,6 +2,7 @@ package controllers
 
 import (
 	"cmp"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -213,4 +214,35 @@ func Classify(message string) (Refuser, string) {
 		}
 	}
 	return ByOther, ""
+}
+
+// Refusal says in words what r, of that name, does to pods; nothing, where only
+// the message tells.
+func (r Refuser) Refusal(name string) string {
+	switch r {
+	case ByWebhookCall:
+		return fmt.Sprintf("webhook %q cannot be called", name)
+	case ByWebhook:
+		return fmt.Sprintf("webhook %q refuses them", name)
+	case ByQuota:
+		return fmt.Sprintf("quota %q does not allow them", name)
+	case ByLimitRange:
+		return "a LimitRange does not allow them"
+	case ByPodSecurity:
+		if name != "" {
+			return fmt.Sprintf("Pod Security %q does not allow them", name)
+		}
+		return "no policy of the pods' security allows them"
+	case ByServiceAccount:
+		return fmt.Sprintf("service account %q does not exist", name)
+	case ByPermission:
+		return "the controller itself may not create pods"
+	case ByPolicy:
+		return fmt.Sprintf("ValidatingAdmissionPolicy %q does not allow them", name)
+	case ByPriorityClass:
+		return fmt.Sprintf("priority class %q does not exist", name)
+	case ByRuntimeClass:
+		return fmt.Sprintf("runtime class %q does not exist", name)
+	}
+	return ""
 }

@@ -69,7 +69,7 @@ func NotCreatedGroups(in Input) []Group {
 		// What was said last is nearest to the present.
 		x, r := by[key], slices.MaxFunc(of[key], func(a, b refusal) int { return a.last.Compare(b.last) })
 		x.Workloads, x.More = workloads(x.owners)
-		x.Example, x.Cause = r.ID(), refuser(r.by, r.name)
+		x.Example, x.Cause = r.ID(), cmp.Or(r.by.Refusal(r.name), "refused")
 		if r.by == controllers.ByOther || r.by == controllers.ByInvalid {
 			x.Cause = "the API server refuses them: " + detail(r.Message)
 		}
@@ -107,36 +107,6 @@ func refusals(in Input) []refusal {
 		out = append(out, r)
 	}
 	return out
-}
-
-// refuser says who does not let the pods be.
-func refuser(by controllers.Refuser, name string) string {
-	switch by {
-	case controllers.ByWebhookCall:
-		return fmt.Sprintf("webhook %q cannot be called", name)
-	case controllers.ByWebhook:
-		return fmt.Sprintf("webhook %q refuses them", name)
-	case controllers.ByQuota:
-		return fmt.Sprintf("quota %q does not allow them", name)
-	case controllers.ByLimitRange:
-		return "a LimitRange does not allow them"
-	case controllers.ByPodSecurity:
-		if name != "" {
-			return fmt.Sprintf("Pod Security %q does not allow them", name)
-		}
-		return "no policy of the pods' security allows them"
-	case controllers.ByServiceAccount:
-		return fmt.Sprintf("service account %q does not exist", name)
-	case controllers.ByPermission:
-		return "the controller itself may not create pods"
-	case controllers.ByPolicy:
-		return fmt.Sprintf("ValidatingAdmissionPolicy %q does not allow them", name)
-	case controllers.ByPriorityClass:
-		return fmt.Sprintf("priority class %q does not exist", name)
-	case controllers.ByRuntimeClass:
-		return fmt.Sprintf("runtime class %q does not exist", name)
-	}
-	return "refused"
 }
 
 // forbidden is what stands before the API server's reason.

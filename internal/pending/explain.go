@@ -171,7 +171,7 @@ func (g *grouper) failing(x *Group, w pods.Waiter) {
 		x.key = string(by) + " " + name
 		x.Cause = "a node was found for it, and binding it to that node is refused"
 		if by != controllers.ByOther {
-			x.Cause += ": " + refuser(by, name)
+			x.Cause += ": " + cmp.Or(by.Refusal(name), "refused")
 		}
 		return
 	}
