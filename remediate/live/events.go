@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -84,8 +83,7 @@ func (k *Kube) pruneEvents(ctx context.Context, x remediate.Action) (remediate.O
 		for _, e := range meant {
 			<-pace.C
 			if err := k.deleteEvent(ctx, path, e, &n); err != nil {
-				var no *refusal
-				return n.end(saved, errors.As(err, &no) && no.code < 500, err)
+				return n.end(saved, isRefused(err), err)
 			}
 		}
 		token = page.Metadata.Continue

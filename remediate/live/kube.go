@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -108,6 +109,22 @@ func (k *Kube) call(ctx context.Context, method, path string, in, out any) error
 		return nil
 	}
 	return json.Unmarshal(b, out)
+}
+
+// isRefused reports whether the API server said no, so that nothing was done.
+// After a 5xx, or no answer at all, nobody knows.
+func isRefused(err error) bool {
+	var no *refusal
+	return errors.As(err, &no) && no.code < 500
+}
+
+// failed is the error of a write to an object, which says whether it may have
+// been done all the same.
+func failed(err error, verb, name string) error {
+	if isRefused(err) {
+		return notDone("%s %s: %w", verb, name, err)
+	}
+	return fmt.Errorf("%s %s: %w", verb, name, err)
 }
 
 func isCode(err error, code int) bool {

@@ -56,12 +56,8 @@ func (k *Kube) openHook(ctx context.Context, x remediate.Action) (remediate.Outc
 			{"op": "replace", "path": at + "failurePolicy", "value": "Ignore"},
 		}
 		err := k.call(ctx, http.MethodPatch, path, patch, nil)
-		var no *refusal
-		switch {
-		case errors.As(err, &no) && no.code < 500:
-			return nil, notDone("change %s: %w", x.Target.Name, err)
-		case err != nil:
-			return nil, fmt.Errorf("change %s: %w", x.Target.Name, err)
+		if err != nil {
+			return nil, failed(err, "change", x.Target.Name)
 		}
 		return remediate.Outcome{"opened": "yes", "saved": x.Args[remediate.ArgSaved]}, nil
 	}
@@ -101,12 +97,8 @@ func (k *Kube) removeAPIService(ctx context.Context, x remediate.Action) (remedi
 		"kind": "DeleteOptions", "apiVersion": "v1",
 		"preconditions": map[string]string{"uid": o.Metadata.UID, "resourceVersion": o.Metadata.ResourceVersion},
 	}, nil)
-	var no *refusal
-	switch {
-	case errors.As(err, &no) && no.code < 500:
-		return nil, notDone("delete %s: %w", x.Target.Name, err)
-	case err != nil:
-		return nil, fmt.Errorf("delete %s: %w", x.Target.Name, err)
+	if err != nil {
+		return nil, failed(err, "delete", x.Target.Name)
 	}
 	return remediate.Outcome{"removed": "yes", "saved": x.Args[remediate.ArgSaved]}, nil
 }
@@ -156,12 +148,8 @@ func (k *Kube) handOver(ctx context.Context, x remediate.Action) (remediate.Outc
 		{"add", "/spec/leaseDurationSeconds", secs},
 		{"add", "/spec/renewTime", now},
 	}, nil)
-	var no *refusal
-	switch {
-	case errors.As(err, &no) && no.code < 500:
-		return nil, notDone("change %s: %w", x.Target.Name, err)
-	case err != nil:
-		return nil, fmt.Errorf("change %s: %w", x.Target.Name, err)
+	if err != nil {
+		return nil, failed(err, "change", x.Target.Name)
 	}
 	return remediate.Outcome{"taken": "from " + holder, "saved": x.Args[remediate.ArgSaved]}, nil
 }
