@@ -107,7 +107,7 @@ var Links = []Link{
 		Because: "this instance is slower than the others for that"},
 	{ID: "E23m", Causes: ids{"apiserver-expensive-lists", "apf-seats-exhausted"}, Effects: ids{"apiserver-memory-high", "apiserver-goroutines-high"}, When: SamePlace,
 		Because: "what is under way at once is held in memory"},
-	{ID: "E39a", Causes: ids{"client-cert-expiring"}, Effects: ids{"apiserver-auth-failures", "apiserver-tls-handshake-errors"}, When: bothOf(hasExpired, SamePlace),
+	{ID: "E39a", Causes: ids{"client-cert-expiring"}, Effects: ids{"apiserver-auth-failures", "apiserver-tls-handshake-errors"}, When: bothOf(causeHasMark("expired"), SamePlace),
 		Because: "certificates that clients come with have expired"},
 	{ID: "E21r", Causes: ids{"apiserver-readyz-check-failing"}, Effects: ids{"apiserver-livez-failing", "apiserver-5xx-ratio"}, When: SamePlace,
 		Because: "the instance says itself that it cannot serve"},
@@ -288,7 +288,7 @@ var Links = []Link{
 	// What ktriage learned to tell after the rest of it.
 	{ID: "E17e", Causes: ids{"etcd-nospace-alarm", "etcd-no-leader", "etcd-quorum-lost"}, Effects: ids{"ha-endpoints-mismatch"}, When: fits(hasMark("empty")),
 		Because: "an API server stands there as long as it renews a key in etcd"},
-	{ID: "E41k", Causes: ids{"ha-endpoints-mismatch"}, Effects: ids{"lease-expired"}, When: bothOf(leadsNowhere, ofOperators),
+	{ID: "E41k", Causes: ids{"ha-endpoints-mismatch"}, Effects: ids{"lease-expired"}, When: bothOf(causeHasMark("empty"), ofOperators),
 		Because: "pods reach the API server through the Service kubernetes"},
 	{ID: "E39d", Causes: ids{"ha-flag-drift"}, Effects: ids{"sa-signing-key-mismatch"}, When: differsIn("flag=service-account-"),
 		Because: "the API servers are told of different keys"},

@@ -74,6 +74,16 @@ func hasMark(m string) Predicate {
 	}
 }
 
+// causeHasMark fires where the cause carries the mark.
+func causeHasMark(m string) Predicate {
+	return func(c, _ checks.Finding, _ View) Strength {
+		if c.Marked(m) {
+			return CoOccurrence
+		}
+		return No
+	}
+}
+
 // bothOf fires where two predicates do, as weakly as the weaker.
 func bothOf(a, b Predicate) Predicate {
 	return func(c, e checks.Finding, v View) Strength { return min(a(c, e, v), b(c, e, v)) }
@@ -284,14 +294,6 @@ func turnedOut(c, e checks.Finding, all View) Strength {
 // not known to them. Whose certificates they are no metric tells.
 func expired(c, e checks.Finding, _ View) Strength {
 	if c.Marked("expired") && e.Marked("401") {
-		return CoOccurrence
-	}
-	return No
-}
-
-// hasExpired fires where API servers meet expired certificates.
-func hasExpired(c, _ checks.Finding, _ View) Strength {
-	if c.Marked("expired") {
 		return CoOccurrence
 	}
 	return No
@@ -897,14 +899,6 @@ func asManyStale(c, e checks.Finding, all View) Strength {
 func isThePeer(c, e checks.Finding, _ View) Strength {
 	if e.Marked("peer=" + c.Target.Name) {
 		return Direct
-	}
-	return No
-}
-
-// leadsNowhere fires where the Service kubernetes has no endpoint at all.
-func leadsNowhere(c, _ checks.Finding, _ View) Strength {
-	if c.Marked("empty") {
-		return CoOccurrence
 	}
 	return No
 }
