@@ -118,20 +118,16 @@ func ignoredDeployment(ctx context.Context, lab *cluster.Lab, name string) error
 
 // ignoredReplicaSet is ignoredDeployment for the ReplicaSet of a deployment.
 func ignoredReplicaSet(ctx context.Context, lab *cluster.Lab, deployment string) error {
-	client, err := lab.Client()
+	sets, err := replicaSets(ctx, lab, deployment)
 	if err != nil {
 		return err
 	}
-	sets, err := client.AppsV1().ReplicaSets(cluster.WorkloadNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + deployment})
-	if err != nil {
-		return err
-	}
-	for _, set := range sets.Items {
+	for _, set := range sets {
 		if set.Status.ObservedGeneration == 0 && time.Since(set.CreationTimestamp.Time) >= unobservedFor {
 			return nil
 		}
 	}
-	return fmt.Errorf("none of %d replica sets of %s has been ignored for %s", len(sets.Items), deployment, unobservedFor)
+	return fmt.Errorf("none of %d replica sets of %s has been ignored for %s", len(sets), deployment, unobservedFor)
 }
 
 func deploy(ctx context.Context, lab *cluster.Lab, name string, replicas int32, cpu string) error {

@@ -71,20 +71,28 @@ func deployPods(ctx context.Context, lab *cluster.Lab, name string, replicas int
 // failedCreate waits until the ReplicaSet of a deployment says that it could
 // not create a pod.
 func failedCreate(ctx context.Context, lab *cluster.Lab, deployment string) error {
-	client, err := lab.Client()
+	sets, err := replicaSets(ctx, lab, deployment)
 	if err != nil {
 		return err
 	}
-	sets, err := client.AppsV1().ReplicaSets(cluster.WorkloadNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + deployment})
-	if err != nil {
-		return err
-	}
-	for _, set := range sets.Items {
+	for _, set := range sets {
 		for _, c := range set.Status.Conditions {
 			if c.Type == appsv1.ReplicaSetReplicaFailure && c.Status == corev1.ConditionTrue {
 				return nil
 			}
 		}
 	}
-	return fmt.Errorf("none of %d replica sets of %s failed to create a pod", len(sets.Items), deployment)
+	return fmt.Errorf("none of %d replica sets of %s failed to create a pod", len(sets), deployment)
+}
+
+func replicaSets(ctx context.Context, lab *cluster.Lab, deployment string) ([]appsv1.ReplicaSet, error) {
+	client, err := lab.Client()
+	if err != nil {
+		return nil, err
+	}
+	list, err := client.AppsV1().ReplicaSets(cluster.WorkloadNamespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + deployment})
+	if err != nil {
+		return nil, err
+	}
+	return list.Items, nil
 }
