@@ -65,7 +65,9 @@ func New(files []File, at time.Time) (*Evidence, error) {
 	case !e.latest.IsZero():
 		e.At, e.Dated = e.latest, "the latest time in it"
 	case !newest.IsZero():
-		e.At, e.Dated = newest, "the time of its newest file, as it holds none itself"
+		// Objects date to the second: what is half a second later than they could
+		// say would make ages of 40 s into 41 s.
+		e.At, e.Dated = newest.Truncate(time.Second), "the time of its newest file, as it holds none itself"
 	default:
 		e.At, e.Dated = time.Unix(0, 0), "unknown"
 	}
