@@ -366,5 +366,9 @@ func must(t *testing.T, err error) {
 var addsOnly = map[string]bool{
 	"/flagz get":                  true,
 	"subjectaccessreviews create": true,
+	// Only while a pod fits nowhere, and says so without them: they are for what is
+	// in its way besides. ktriage pending names those that it may not read.
+	"persistentvolumes list": true, "csinodes list": true, "csidrivers list": true, "csistoragecapacities list": true,
+	"resourceclaims list": true, "resourceslices list": true, "deviceclasses list": true, "priorityclasses list": true,
 	"/debug/api_priority_and_fairness/dump_requests get": true,
 }
