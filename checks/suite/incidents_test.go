@@ -62,7 +62,7 @@ var incidents = map[string]incident{
 	"55-429-after-etcd-leader-change":    {say: []saying{{"apiserver-log-429", checks.Warning, []string{"429", "resourceVersion=0"}}}},
 	"57-gke-private-webhook-firewall":    {say: []saying{{"apiserver-log-webhook-closed", checks.Warning, []string{"no connection in time", "check-ignore-label.gatekeeper.sh", "10.2.0.3:8443"}}}},
 	// Two threads in one folder: what is a month older than the rest is history.
-	"63-too-large-resource-version":              {say: []saying{{"apiserver-log-too-large-rv", checks.Info, []string{"750, current: 1", "before the evidence ends"}}, {"apiserver-log-size-stats", checks.Info, []string{"4 lines"}}}},
+	"63-too-large-resource-version":              {say: []saying{{"apiserver-log-too-large-rv", checks.Warning, []string{"750, current: 1", "2020-08-28 13:04:17"}}, {"apiserver-log-size-stats", checks.Info, []string{"4 lines"}}}},
 	"67-kubeadm-certs-expired":                   {say: []saying{{"cert-check-expired", checks.Critical, []string{"9 lines", "expired"}}}},
 	"70-cert-renewed-process-not-restarted":      {say: []saying{{"apiserver-log-cert", checks.Warning, []string{"2024-09-10T12:29:33Z"}}}},
 	"72-namespace-terminating-orphan-apiservice": {at: "2020-05-25T15:07:00Z", say: []saying{{"kcm-namespace-stuck", checks.Warning, []string{"upload.cdi.kubevirt.io/v1alpha1"}}}},

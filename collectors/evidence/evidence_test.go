@@ -184,6 +184,23 @@ func TestStatusesOfTwoClustersAreNotPutTogether(t *testing.T) {
 	}
 }
 
+// TestLogsWithoutAYearAreDatedByThoseThatTellIt has a log whose file was written
+// long after what it holds.
+func TestLogsWithoutAYearAreDatedByThoseThatTellIt(t *testing.T) {
+	e := evidence(t, map[string]string{
+		"a.log": "I0930 16:26:10.115049       1 stats.go:143] \"Error getting keys\"\n",
+		"b.log": "I0828 13:04:25.561465       6 trace.go:116] Trace[1]: \"Reflector ListAndWatch\" (started: 2020-08-28 13:03:46.405986919 +0000 UTC m=+1932.3) (total time: 39s):\n",
+	})
+	if want := time.Date(2020, 8, 28, 13, 4, 25, 0, time.UTC); !e.At.Truncate(time.Second).Equal(want) {
+		t.Errorf("the evidence is from %s, want %s", e.At, want)
+	}
+	for _, l := range e.logs {
+		if y := l.Last.Year(); y > 2020 {
+			t.Errorf("%s ends in %d", l.Name, y)
+		}
+	}
+}
+
 func TestAges(t *testing.T) {
 	for s, want := range map[string]time.Duration{"73m": 73 * time.Minute, "5d3h": 123 * time.Hour, "2m3s": 123 * time.Second, "10s (x4 over 1h)": 10 * time.Second} {
 		if got, ok := parseAge(s); !ok || got != want {

@@ -35,9 +35,16 @@ func (e *Evidence) readLog(f File) error {
 	return nil
 }
 
-// dateLogs puts logs whose lines have no year into theirs, by what else is
-// dated, or by when the files were written.
+// dateLogs puts logs whose lines have no year into theirs: first those that tell
+// it somewhere, then the others by what is dated then, or else by when the files
+// were written.
 func (e *Evidence) dateLogs(newest time.Time) {
+	for i := range e.logs {
+		if l := &e.logs[i]; l.Year != 0 {
+			l.Date(time.Time{})
+			e.saw(l.Last)
+		}
+	}
 	ref := e.latest
 	if e.given {
 		ref = e.At
@@ -47,6 +54,9 @@ func (e *Evidence) dateLogs(newest time.Time) {
 	}
 	for i := range e.logs {
 		l := &e.logs[i]
+		if l.Year != 0 {
+			continue
+		}
 		if guess := l.Date(ref); guess && l.Last.After(e.latest) {
 			e.noYear = true
 		}
