@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/ktriage/ktriage/checks"
-	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 )
 
 // width is that of a terminal on which nobody has touched anything.
@@ -31,14 +31,14 @@ func Text(t Table) string {
 		if len([]rune(name)) > w {
 			b.WriteString("\n" + strings.Repeat(" ", 21+w))
 		}
-		wrap(&b, 23+w, report.Clean(r.Breaks))
+		wrap(&b, 23+w, term.Clean(r.Breaks))
 	}
 	for _, k := range t.same() {
-		fmt.Fprintf(&b, "\nservice-account keys of %s: %s\n", report.Clean(strings.Join(k.who, ", ")), report.Clean(strings.Join(k.keys, ", ")))
+		fmt.Fprintf(&b, "\nservice-account keys of %s: %s\n", term.Clean(strings.Join(k.who, ", ")), term.Clean(strings.Join(k.keys, ", ")))
 	}
 	for _, q := range t.Requests {
 		fmt.Fprintf(&b, "\n%s to %s not decided on, the oldest for %s\n",
-			checks.Count(q.Pending, "request"), report.Clean(q.Signer), checks.Span(time.Duration(q.OldestSeconds*float64(time.Second))))
+			checks.Count(q.Pending, "request"), term.Clean(q.Signer), checks.Span(time.Duration(q.OldestSeconds*float64(time.Second))))
 	}
 	if len(t.Requests) == 0 && !slices.ContainsFunc(t.Unseen, func(u Unseen) bool { return u.Kind == "request" }) {
 		b.WriteString("\nno request for a certificate waits for a decision\n")
@@ -48,13 +48,13 @@ func Text(t Table) string {
 	}
 	b.WriteString("\nNOT SEEN\n")
 	for _, g := range merge(t.Unseen) {
-		fmt.Fprintf(&b, "%s:", report.Clean(strings.Join(g.of, ", ")))
+		fmt.Fprintf(&b, "%s:", term.Clean(strings.Join(g.of, ", ")))
 		text := string(g.Reason) + ": " + g.Detail
 		if g.Remedy != "" {
 			text += " (" + g.Remedy + ")"
 		}
 		b.WriteString("\n  ")
-		wrap(&b, 0, report.Clean(text))
+		wrap(&b, 0, term.Clean(text))
 	}
 	return b.String()
 }
@@ -77,7 +77,7 @@ func together(rows []Row) []Row {
 	return out
 }
 
-func what(r Row) string { return report.Clean(r.Kind + " " + r.Of) }
+func what(r Row) string { return term.Clean(r.Kind + " " + r.Of) }
 
 // left is how long a certificate is valid yet.
 func left(r Row, at time.Time) string {

@@ -19,7 +19,7 @@ import (
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/live"
-	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 	"github.com/ktriage/ktriage/remediate"
 	hands "github.com/ktriage/ktriage/remediate/live"
 )
@@ -412,7 +412,7 @@ func (a *app) tell(r remediate.Record) {
 // show writes a plan as an operator reads it.
 // What is in it may come from a cluster, or from whoever made the file.
 func show(w io.Writer, p *remediate.Plan) {
-	clean := report.Clean
+	clean := term.Clean
 	if len(p.State.Members) == 0 {
 		fmt.Fprintf(w, "%s on the cluster whose kube-system is %s", clean(clean(p.Recipe)), clean(p.State.ClusterID))
 	} else {

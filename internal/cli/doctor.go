@@ -9,6 +9,7 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 )
 
 func (a *app) doctor() *cobra.Command {
@@ -112,7 +113,7 @@ func exitFor(s checks.Status, bar int) error {
 func (a *app) note(format string, args ...any) {
 	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
 	for i := range lines {
-		lines[i] = report.Clean(lines[i])
+		lines[i] = term.Clean(lines[i])
 	}
 	fmt.Fprintf(a.Stderr, "ktriage: %s\n", strings.Join(lines, "\n"))
 }

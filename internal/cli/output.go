@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 	"sigs.k8s.io/yaml"
 
+	"github.com/ktriage/ktriage/internal/render"
 	"github.com/ktriage/ktriage/internal/report"
 )
 
@@ -22,15 +23,15 @@ type outputFlags struct {
 }
 
 func (f *outputFlags) add(fs *pflag.FlagSet) {
-	fs.StringVarP(&f.format, "output", "o", "text", "form of the report: "+strings.Join(report.Formats(), ", "))
+	fs.StringVarP(&f.format, "output", "o", "text", "form of the report: "+strings.Join(render.Formats(), ", "))
 	fs.BoolVar(&f.advice, "advice", false, "show advice too")
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "show every verdict and all evidence")
 	fs.StringVar(&f.color, "color", "auto", "auto, always or never; NO_COLOR is obeyed")
 }
 
 func (f *outputFlags) check() error {
-	if !slices.Contains(report.Formats(), f.format) {
-		return usagef("-o %q: want one of %s", f.format, strings.Join(report.Formats(), ", "))
+	if !slices.Contains(render.Formats(), f.format) {
+		return usagef("-o %q: want one of %s", f.format, strings.Join(render.Formats(), ", "))
 	}
 	if !slices.Contains([]string{"auto", "always", "never"}, f.color) {
 		return usagef("--color %q: want auto, always or never", f.color)
@@ -38,16 +39,16 @@ func (f *outputFlags) check() error {
 	return nil
 }
 
-func (f *outputFlags) options(a *app) report.Options {
+func (f *outputFlags) options(a *app) render.Options {
 	on := f.color == "always" || f.color == "auto" && a.StdoutTTY && a.Getenv("NO_COLOR") == "" && a.Getenv("TERM") != "dumb"
-	return report.Options{Color: on, Advice: f.advice, Verbose: f.verbose}
+	return render.Options{Color: on, Advice: f.advice, Verbose: f.verbose}
 }
 
 // write renders the whole document before it writes any of it: standard output
 // is one document, or none.
 func (f *outputFlags) write(a *app, rep *report.Report) error {
 	var b bytes.Buffer
-	if err := report.Render(&b, f.format, rep, f.options(a)); err != nil {
+	if err := render.Render(&b, f.format, rep, f.options(a)); err != nil {
 		return err
 	}
 	if _, err := a.Stdout.Write(b.Bytes()); err != nil {

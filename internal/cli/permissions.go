@@ -16,6 +16,7 @@ import (
 	"github.com/ktriage/ktriage/internal/pending"
 	"github.com/ktriage/ktriage/internal/permissions"
 	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 	"github.com/ktriage/ktriage/internal/vitals"
 )
 
@@ -169,7 +170,7 @@ func listAllowances(a *app, out []allowance) {
 		switch {
 		case x.Gap != nil:
 			fmt.Fprintf(a.Stdout, "unknown  %s\n", x.Right)
-			if text := report.Clean(x.Gap.Error()); !said[text] {
+			if text := term.Clean(x.Gap.Error()); !said[text] {
 				said[text] = true
 				fmt.Fprintf(a.Stdout, "         %s\n", text)
 			}

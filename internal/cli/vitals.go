@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/ktriage/ktriage/internal/render"
 	"github.com/ktriage/ktriage/internal/report"
 )
 
@@ -65,6 +66,6 @@ func writeVitals(w io.Writer, out *outputFlags, a *app, rep *report.Report) erro
 		_, err = w.Write(b)
 		return err
 	}
-	_, err := io.WriteString(w, report.Vitals(rep, out.options(a)))
+	_, err := io.WriteString(w, render.Vitals(rep, out.options(a)))
 	return err
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 )
 
 // width is how many columns a text has that is not asked to be wide.
@@ -26,11 +26,11 @@ func (t *table) rowwise(b *strings.Builder) {
 	titles := make([]string, len(t.titles))
 	for i, s := range t.titles {
 		titles[i], right[i] = strings.CutSuffix(s, ">")
-		widths[i] = report.Columns(titles[i])
+		widths[i] = term.Columns(titles[i])
 	}
 	for _, r := range t.rows {
 		for i, c := range r {
-			widths[i] = max(widths[i], report.Columns(report.Clean(c)))
+			widths[i] = max(widths[i], term.Columns(term.Clean(c)))
 		}
 	}
 	some := make([]bool, len(t.titles)) // columns of which some cell says anything
@@ -45,8 +45,8 @@ func (t *table) rowwise(b *strings.Builder) {
 			if !some[i] {
 				continue
 			}
-			c = report.Clean(c)
-			gap := strings.Repeat(" ", widths[i]-report.Columns(c))
+			c = term.Clean(c)
+			gap := strings.Repeat(" ", widths[i]-term.Columns(c))
 			if i > 0 {
 				line += "  "
 			}
@@ -65,7 +65,7 @@ func (t *table) rowwise(b *strings.Builder) {
 func (t *table) columnwise(b *strings.Builder) {
 	first := 0
 	for _, s := range t.titles {
-		first = max(first, report.Columns(s))
+		first = max(first, term.Columns(s))
 	}
 	rows := t.rows
 	for n := 0; len(rows) > 0; n++ {
@@ -74,7 +74,7 @@ func (t *table) columnwise(b *strings.Builder) {
 		for _, r := range rows {
 			w := 0
 			for _, c := range r {
-				w = max(w, report.Columns(report.Clean(c)))
+				w = max(w, term.Columns(term.Clean(c)))
 			}
 			if take > 0 && room < w+2 {
 				break
@@ -87,11 +87,11 @@ func (t *table) columnwise(b *strings.Builder) {
 			b.WriteString("\n")
 		}
 		for i, title := range t.titles {
-			line, some := title+strings.Repeat(" ", first-report.Columns(title)), false
+			line, some := title+strings.Repeat(" ", first-term.Columns(title)), false
 			for j, r := range rows[:take] {
-				c := report.Clean(r[i])
+				c := term.Clean(r[i])
 				some = some || c != ""
-				line += "  " + c + strings.Repeat(" ", widths[j]-report.Columns(c))
+				line += "  " + c + strings.Repeat(" ", widths[j]-term.Columns(c))
 			}
 			if some {
 				b.WriteString(strings.TrimRight(line, " ") + "\n")
@@ -104,7 +104,7 @@ func (t *table) columnwise(b *strings.Builder) {
 // said writes a paragraph: its first line with one indent, the others with
 // another.
 func said(b *strings.Builder, first, later, format string, a ...any) {
-	for i, l := range report.Wrap(report.Clean(fmt.Sprintf(format, a...)), width-len(later)) {
+	for i, l := range term.Wrap(term.Clean(fmt.Sprintf(format, a...)), width-len(later)) {
 		if i == 0 {
 			b.WriteString(first)
 		} else {
@@ -115,4 +115,4 @@ func said(b *strings.Builder, first, later, format string, a ...any) {
 }
 
 // Clean writes a text out of a cluster so that a terminal takes it for text.
-func Clean(s string) string { return report.Clean(s) }
+func Clean(s string) string { return term.Clean(s) }

@@ -13,7 +13,7 @@ import (
 	"github.com/ktriage/ktriage/collectors/apiserver"
 	"github.com/ktriage/ktriage/collectors/etcd"
 	"github.com/ktriage/ktriage/collectors/keyspace"
-	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 )
 
 // A Top is what fills the store, and what is written to it.
@@ -468,15 +468,15 @@ func (t *table) fit(total int) {
 		if i == col {
 			continue
 		}
-		w := report.Columns(strings.TrimSuffix(title, ">"))
+		w := term.Columns(strings.TrimSuffix(title, ">"))
 		for _, r := range t.rows {
-			w = max(w, report.Columns(report.Clean(r[i])))
+			w = max(w, term.Columns(term.Clean(r[i])))
 		}
 		rest += w + 2
 	}
 	room := max(16, total-rest)
 	for _, r := range t.rows {
-		s := []rune(report.Clean(r[col]))
+		s := []rune(term.Clean(r[col]))
 		if len(s) > room {
 			head := (room - 1) / 2
 			r[col] = string(s[:head]) + "…" + string(s[len(s)-(room-1-head):])

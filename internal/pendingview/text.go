@@ -11,7 +11,7 @@ import (
 	"github.com/ktriage/ktriage/collectors/pods"
 	"github.com/ktriage/ktriage/internal/fit"
 	"github.com/ktriage/ktriage/internal/pending"
-	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 )
 
 // width is that of a terminal on which nobody has touched anything.
@@ -41,7 +41,7 @@ func (t *text) line(s string) { t.WriteString(strings.TrimRight(s, " ") + "\n") 
 
 // wrapped writes a paragraph behind first, its other lines behind rest.
 func (t *text) wrapped(first, rest, s string) {
-	for i, l := range report.Wrap(report.Clean(s), width-len([]rune(rest))) {
+	for i, l := range term.Wrap(term.Clean(s), width-len([]rune(rest))) {
 		if i > 0 {
 			first = rest
 		}
@@ -50,7 +50,7 @@ func (t *text) wrapped(first, rest, s string) {
 }
 
 // command writes a command as it is to be typed, which no line break may cut.
-func (t *text) command(indent, c string) { t.line(indent + report.Clean(c)) }
+func (t *text) command(indent, c string) { t.line(indent + term.Clean(c)) }
 
 // Text writes the table, a few lines for each group.
 func Text(tb pending.Table) string {

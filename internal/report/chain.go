@@ -2,41 +2,15 @@ package report
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/internal/diagnose"
 )
 
-// symptoms writes what a problem explains: the longest chain in one line, the
-// symptoms as a tree with each below what brings it about, and what cannot be
-// known for it.
-func (t *text) symptoms(p Problem) {
-	if c := chain(p); c != "" {
-		t.wrapped(indent+"chain: ", indent+"       ", c)
-	}
-	if slices.ContainsFunc(p.Symptoms, func(s Symptom) bool { return s.Status.Bad() }) {
-		t.line(indent + "explains:")
-		left := mostGroups
-		if t.o.Verbose {
-			left = len(p.Symptoms)
-		}
-		if n := t.tree(p.Symptoms, []int{0}, indent, &left); n > 0 {
-			t.line(indent + fmt.Sprintf("and %s more (-v shows them)", checks.Count(n, "symptom")))
-		}
-	}
-	t.gaps(p.Symptoms)
-}
-
-// mostGroups is how many lines of symptoms are read at 3 a.m.; the worst trouble
-// tried on the lab has twelve.
-const mostGroups = 16
-
-// chain writes the longest way from the problem to a symptom, if it has a stage
+// Chain is the longest way from the problem to a symptom, if it has a stage
 // between: of several, that which ends in the worst, then nearest to the user.
-func chain(p Problem) string {
+func (p Problem) Chain() []diagnose.Hop {
 	farther := func(a, b *Symptom) bool {
 		near := func(s *Symptom) int { return slices.Index(collectors.Components, s.Target.Component) }
 		return cmp.Or(cmp.Compare(len(a.Chain), len(b.Chain)), cmp.Compare(a.Status.Severity(), b.Status.Severity()), cmp.Compare(near(a), near(b))) > 0
@@ -48,89 +22,7 @@ func chain(p Problem) string {
 		}
 	}
 	if best == nil {
-		return ""
+		return nil
 	}
-	var hops []string
-	for _, h := range best.Chain {
-		hops = append(hops, string(h.Check))
-	}
-	return strings.Join(hops, " → ")
-}
-
-// tree writes the symptoms whose direct cause is one of those, each with its own
-// below it. Those of one check and one reason stand together, and what they bring
-// about, too. It returns how many it left out.
-func (t *text) tree(ss []Symptom, of []int, prefix string, left *int) (out int) {
-	type group struct {
-		first Symptom
-		index []int // as Of names them
-	}
-	var groups []*group
-	for i, s := range ss {
-		if !s.Status.Bad() || !slices.Contains(of, s.Of) {
-			continue
-		}
-		at := slices.IndexFunc(groups, func(g *group) bool { return g.first.Check == s.Check && g.first.Because == s.Because })
-		if at < 0 {
-			groups = append(groups, &group{first: s, index: []int{i + 1}})
-			continue
-		}
-		g := groups[at]
-		g.index = append(g.index, i+1)
-		if s.Status.Severity() > g.first.Status.Severity() {
-			g.first = s
-		}
-	}
-	for _, g := range groups {
-		if *left <= 0 {
-			out += len(g.index) + below(ss, g.index)
-			continue
-		}
-		*left--
-		s := g.first
-		body := fmt.Sprintf("%s %s: %s", s.Status, clean(s.Target.String()), clean(s.Summary))
-		if n := len(g.index); n > 1 {
-			body += fmt.Sprintf(" (and %d more)", n-1)
-		}
-		t.wrapped(prefix+"└ ", prefix+"  ", body)
-		t.wrapped(prefix+"  ", prefix+"  ", t.o.faint("because "+s.Because))
-		out += t.tree(ss, g.index, prefix+"  ", left)
-	}
-	return out
-}
-
-// below counts the symptoms, gaps left out, under those.
-func below(ss []Symptom, of []int) (n int) {
-	for i, s := range ss {
-		if s.Status.Bad() && slices.Contains(of, s.Of) {
-			n += 1 + below(ss, []int{i + 1})
-		}
-	}
-	return n
-}
-
-// gaps writes what cannot be known because of the problem, by why not.
-func (t *text) gaps(ss []Symptom) {
-	var whys []string
-	by := map[string][]string{} // why → the targets, as often as they lack a verdict
-	total := 0
-	for _, s := range ss {
-		if s.Status != checks.Unknown {
-			continue
-		}
-		if by[s.Because] == nil {
-			whys = append(whys, s.Because)
-		}
-		by[s.Because] = append(by[s.Because], clean(s.Target.String()))
-		total++
-	}
-	if total == 0 {
-		return
-	}
-	slices.SortStableFunc(whys, func(a, b string) int { return len(by[b]) - len(by[a]) })
-	t.line(indent + fmt.Sprintf("so not judged: %s", checks.Count(total, "verdict")))
-	for _, why := range whys {
-		on := slices.Compact(slices.Sorted(slices.Values(by[why])))
-		t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%d on %s: %s", len(by[why]), checks.List(on, 3), why))
-	}
+	return best.Chain
 }

@@ -1,4 +1,3 @@
-// Package report makes one versioned document of a run, and renders it. Every
-// renderer reads the document alone, so that a saved report renders into any
-// form.
+// Package report makes one versioned document of a run. Every renderer reads
+// that alone, so that a saved report renders into any form.
 package report

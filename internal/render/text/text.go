@@ -1,4 +1,4 @@
-package report
+package text
 
 import (
 	"bufio"
@@ -13,12 +13,14 @@ import (
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 )
 
-// Text writes the report for a person at a terminal: one header, the problems
+// Write writes the report: one header, the problems
 // with the most important first, the vitals, the counts, and what is not known
 // and why. Nothing in it is told by colour alone.
-func Text(w io.Writer, r *Report, o Options) error {
+func Write(w io.Writer, r *report.Report, o Options) error {
 	t := newText(w, o)
 	t.header(r)
 	for _, p := range r.Problems {
@@ -55,7 +57,7 @@ func (t *text) line(s string) { t.w.WriteString(strings.TrimRight(s, " ") + "\n"
 
 // wrapped writes a paragraph behind a first prefix, its other lines behind rest.
 func (t *text) wrapped(first, rest, s string) {
-	for i, l := range wrap(s, t.width-len([]rune(rest))) {
+	for i, l := range term.Wrap(s, t.width-len([]rune(rest))) {
 		if i == 0 {
 			t.line(first + l)
 		} else {
@@ -64,16 +66,16 @@ func (t *text) wrapped(first, rest, s string) {
 	}
 }
 
-func (t *text) header(r *Report) {
+func (t *text) header(r *report.Report) {
 	c := r.Cluster
 	distribution := c.Distribution
 	if distribution == "unknown" {
 		distribution = ""
 	}
 	what := strings.TrimSpace(distribution + " " + c.Version)
-	parts := []string{cmp.Or(clean(c.Name), "cluster")}
+	parts := []string{cmp.Or(term.Clean(c.Name), "cluster")}
 	if what != "" {
-		parts = append(parts, clean(what))
+		parts = append(parts, term.Clean(what))
 	}
 	if c.Nodes > 0 {
 		parts = append(parts, checks.Count(c.Nodes, "node"))
@@ -85,7 +87,7 @@ func (t *text) header(r *Report) {
 	parts = append(parts, cmp.Or(strings.Join(reached, " "), "nothing reached"))
 	parts = append(parts, fmt.Sprintf("%.0fs window, took %.1fs", r.WindowSeconds, r.DurationSeconds))
 	if r.Source != "live" {
-		parts = append(parts, "from "+clean(r.Source)+" of "+r.StartedAt.Format(time.RFC3339))
+		parts = append(parts, "from "+term.Clean(r.Source)+" of "+r.StartedAt.Format(time.RFC3339))
 	}
 	t.wrapped("", "  ", strings.Join(parts, " · "))
 }
@@ -96,8 +98,8 @@ const indent = "          "
 // pod's way, and the numbers of a quota are the evidence itself.
 var themselves = []string{"logs.seen", "placement.seen", "controllers.quota-numbers"}
 
-func (t *text) problem(p Problem) {
-	t.wrapped(t.status(p.Status, 10), indent, fmt.Sprintf("%s: %s", clean(p.Target.String()), clean(p.Summary)))
+func (t *text) problem(p report.Problem) {
+	t.wrapped(t.status(p.Status, 10), indent, fmt.Sprintf("%s: %s", term.Clean(p.Target.String()), term.Clean(p.Summary)))
 	for _, e := range p.Evidence {
 		if e.Limit == "" && !slices.Contains(themselves, e.Fact) && !t.o.Verbose {
 			continue
@@ -109,7 +111,7 @@ func (t *text) problem(p Problem) {
 	if len(p.AlsoPossible) > 0 {
 		var names []string
 		for _, a := range p.AlsoPossible {
-			names = append(names, fmt.Sprintf("%s on %s", a.Check, clean(a.Target.String())))
+			names = append(names, fmt.Sprintf("%s on %s", a.Check, term.Clean(a.Target.String())))
 		}
 		t.wrapped(indent, indent, "some of it could also come of "+checks.List(names, 3))
 	}
@@ -130,38 +132,38 @@ func (t *text) problem(p Problem) {
 			continue
 		}
 		t.wrapped(indent+label, indent+"       ", title+":")
-		t.line(indent + "       $ " + t.paint(color.FgCyan, clean(r.Command)))
+		t.line(indent + "       $ " + t.paint(color.FgCyan, term.Clean(r.Command)))
 	}
 	t.line(indent + t.paint(color.Faint, "rule:  "+p.Doc))
 }
 
 func evidence(e checks.Evidence) string {
-	s := fmt.Sprintf("%s %s", clean(e.Field), clean(e.Value))
+	s := fmt.Sprintf("%s %s", term.Clean(e.Field), term.Clean(e.Value))
 	if e.Limit != "" {
-		s += ", limit " + clean(e.Limit)
+		s += ", limit " + term.Clean(e.Limit)
 		if e.Source != "" {
-			s += " (" + clean(e.Source) + ")"
+			s += " (" + term.Clean(e.Source) + ")"
 		}
 	}
 	return s
 }
 
-func (t *text) alsoOn(as []Also) {
+func (t *text) alsoOn(as []report.Also) {
 	const most = 4
 	for i, a := range as {
 		if i == most && !t.o.Verbose {
 			t.line(indent + fmt.Sprintf("and on %d more", len(as)-most))
 			return
 		}
-		t.wrapped(indent+"also ", indent+"     ", fmt.Sprintf("%s: %s", clean(a.Target.String()), clean(a.Summary)))
+		t.wrapped(indent+"also ", indent+"     ", fmt.Sprintf("%s: %s", term.Clean(a.Target.String()), term.Clean(a.Summary)))
 	}
 }
 
-func (t *text) advice(r *Report) {
+func (t *text) advice(r *report.Report) {
 	for _, f := range r.Findings {
 		if f.Status == checks.Info {
 			t.line("")
-			t.wrapped(t.status(f.Status, 10), indent, fmt.Sprintf("%s: %s", clean(f.Target.String()), clean(f.Summary)))
+			t.wrapped(t.status(f.Status, 10), indent, fmt.Sprintf("%s: %s", term.Clean(f.Target.String()), term.Clean(f.Summary)))
 			t.line(indent + t.paint(color.Faint, "rule:  ktriage explain "+string(f.Check)))
 		}
 	}
@@ -169,10 +171,10 @@ func (t *text) advice(r *Report) {
 
 // unknown writes what is not known and nothing explains, grouped by what would
 // mend it: ten checks that lack one credential are one line.
-func (t *text) unknown(r *Report) {
+func (t *text) unknown(r *report.Report) {
 	type key struct{ reason, remedy, detail string }
 	var keys []key
-	byKey := map[key][]Finding{}
+	byKey := map[key][]report.Finding{}
 	for _, f := range r.Findings {
 		if f.Status != checks.Unknown || f.Explained {
 			continue
@@ -199,10 +201,10 @@ func (t *text) unknown(r *Report) {
 		fs := byKey[k]
 		ids, on := about(fs)
 		t.line("")
-		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s: %s: %s", checks.List(on, 3), k.reason, clean(fs[0].Gap.Detail)))
+		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s: %s: %s", checks.List(on, 3), k.reason, term.Clean(fs[0].Gap.Detail)))
 		t.wrapped(indent+"so not judged: ", indent+"  ", checks.List(ids, 4))
 		if k.remedy != "" {
-			t.wrapped(indent+"to know:  ", indent+"          ", clean(k.remedy))
+			t.wrapped(indent+"to know:  ", indent+"          ", term.Clean(k.remedy))
 		}
 	}
 	if len(absent) > 1 {
@@ -219,35 +221,35 @@ func (t *text) unknown(r *Report) {
 				break
 			}
 			f := byKey[k][0]
-			t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%s (%s)", clean(f.Gap.Detail), checks.Count(len(byKey[k]), "verdict")))
+			t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%s (%s)", term.Clean(f.Gap.Detail), checks.Count(len(byKey[k]), "verdict")))
 		}
 	}
 }
 
 // about lists the checks and the targets of findings, each once.
-func about(fs []Finding) (ids, on []string) {
+func about(fs []report.Finding) (ids, on []string) {
 	for _, f := range fs {
 		if !slices.Contains(ids, string(f.Check)) {
 			ids = append(ids, string(f.Check))
 		}
-		if n := clean(f.Target.String()); !slices.Contains(on, n) {
+		if n := term.Clean(f.Target.String()); !slices.Contains(on, n) {
 			on = append(on, n)
 		}
 	}
 	return ids, on
 }
 
-func (t *text) all(r *Report) {
+func (t *text) all(r *report.Report) {
 	t.line("")
 	for _, f := range r.Findings {
-		t.wrapped(t.status(f.Status, 11), indent+"  ", fmt.Sprintf("%s %s: %s", f.Check, clean(f.Target.String()), clean(f.Summary)))
+		t.wrapped(t.status(f.Status, 11), indent+"  ", fmt.Sprintf("%s %s: %s", f.Check, term.Clean(f.Target.String()), term.Clean(f.Summary)))
 	}
 }
 
-func (t *text) verdict(r *Report) {
+func (t *text) verdict(r *report.Report) {
 	var per []string
 	for _, c := range componentsOf(r) {
-		per = append(per, fmt.Sprintf("%s %s", c, t.counts(r, func(f Finding) bool { return string(f.Component) == c })))
+		per = append(per, fmt.Sprintf("%s %s", c, t.counts(r, func(f report.Finding) bool { return string(f.Component) == c })))
 	}
 	t.wrapped("checks:   ", indent, strings.Join(per, " · "))
 	n := r.Totals
@@ -263,7 +265,7 @@ func (t *text) verdict(r *Report) {
 	}
 }
 
-func componentsOf(r *Report) []string {
+func componentsOf(r *report.Report) []string {
 	var out []string
 	for _, f := range r.Findings {
 		if !slices.Contains(out, string(f.Component)) {

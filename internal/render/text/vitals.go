@@ -1,16 +1,15 @@
-package report
+package text
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/fatih/color"
 
-	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/internal/report"
+	"github.com/ktriage/ktriage/internal/term"
 	"github.com/ktriage/ktriage/internal/vitals"
 )
 
@@ -55,9 +54,9 @@ func (t *text) component(c collectors.Component, vs []vitals.Vital) {
 	case 0:
 	case 1:
 		if label == "" {
-			label = " " + clean(names[0])
+			label = " " + term.Clean(names[0])
 		} else if len(names[0])+len(label)+1 < labelWidth {
-			label += " " + clean(names[0])
+			label += " " + term.Clean(names[0])
 		}
 		t.numbers(label, slices.DeleteFunc(slices.Clone(vs), func(v vitals.Vital) bool { return v.Target.Name == "" }))
 	default:
@@ -79,9 +78,9 @@ func (t *text) numbers(label string, vs []vitals.Vital) {
 	for _, v := range vs {
 		switch {
 		case v.Of == "":
-			words = append(words, clean(v.Name+" "+value(v)))
+			words = append(words, term.Clean(v.Name+" "+v.String()))
 		case len(partNames) == 1: // one number by many parts: "qps GET 2/s, LIST 1/s"
-			word := clean(v.Of + " " + value(v))
+			word := term.Clean(v.Of + " " + v.String())
 			if len(parts) == 0 {
 				parts = []string{v.Name}
 				word = v.Name + " by part: " + word
@@ -91,10 +90,10 @@ func (t *text) numbers(label string, vs []vitals.Vital) {
 			if !slices.Contains(parts, v.Of) {
 				parts = append(parts, v.Of)
 			}
-			byPart[v.Of] = append(byPart[v.Of], clean(v.Name+" "+value(v)))
+			byPart[v.Of] = append(byPart[v.Of], term.Clean(v.Name+" "+v.String()))
 		}
 	}
-	first := t.paint(color.Bold, label) + strings.Repeat(" ", max(1, labelWidth-columns(label)))
+	first := t.paint(color.Bold, label) + strings.Repeat(" ", max(1, labelWidth-term.Columns(label)))
 	rest := strings.Repeat(" ", labelWidth)
 	if len(words) > 0 {
 		t.joined(first, rest, words)
@@ -103,7 +102,7 @@ func (t *text) numbers(label string, vs []vitals.Vital) {
 	for _, p := range parts {
 		ws := byPart[p]
 		if len(partNames) > 1 {
-			ws[0] = clean(p) + ": " + ws[0]
+			ws[0] = term.Clean(p) + ": " + ws[0]
 		} else {
 			ws[0] = strings.Replace(ws[0], " by part:", "", 1)
 		}
@@ -116,7 +115,7 @@ func (t *text) numbers(label string, vs []vitals.Vital) {
 func (t *text) joined(first, rest string, words []string) {
 	line, empty := first, true
 	for _, w := range words {
-		if !empty && columns(line)+3+columns(w) > t.width {
+		if !empty && term.Columns(line)+3+term.Columns(w) > t.width {
 			t.line(line)
 			line, empty = rest, true
 		}
@@ -138,15 +137,7 @@ func (t *text) leases(vs []vitals.Vital) {
 			t.line(first + fmt.Sprintf("and %d more", len(vs)-most))
 			return
 		}
-		held := "held by " + clean(v.Text)
-		if v.Text == "" {
-			held = "held by nobody"
-		}
-		age := "under 1 s"
-		if v.Value >= 1 {
-			age = span(v.Value)
-		}
-		t.wrapped(first, strings.Repeat(" ", labelWidth+2), fmt.Sprintf("%s %s, renewed %s ago", clean(v.Target.Name), held, age))
+		t.wrapped(first, strings.Repeat(" ", labelWidth+2), term.Clean(v.Target.Name+" "+v.Held()))
 		first = strings.Repeat(" ", labelWidth)
 	}
 }
@@ -163,19 +154,19 @@ func (t *text) table(label string, targets []string, vs []vitals.Vital) {
 		if !slices.Contains(names, name) {
 			names = append(names, name)
 		}
-		cells[[2]string{name, v.Target.Name}] = value(v)
+		cells[[2]string{name, v.Target.Name}] = v.String()
 	}
-	first := max(labelWidth-2, columns(label))
+	first := max(labelWidth-2, term.Columns(label))
 	for _, n := range names {
-		first = max(first, columns(clean(n)))
+		first = max(first, term.Columns(term.Clean(n)))
 	}
 	for len(targets) > 0 { // as many columns as fit; the others in a further table
 		room, take := t.width-first, 0
 		var widths []int
 		for _, target := range targets {
-			w := columns(clean(target))
+			w := term.Columns(term.Clean(target))
 			for _, n := range names {
-				w = max(w, columns(clean(cells[[2]string{n, target}])))
+				w = max(w, term.Columns(term.Clean(cells[[2]string{n, target}])))
 			}
 			if take > 0 && room < w+2 {
 				break
@@ -184,20 +175,20 @@ func (t *text) table(label string, targets []string, vs []vitals.Vital) {
 			widths = append(widths, w)
 			take++
 		}
-		line := t.paint(color.Bold, label) + strings.Repeat(" ", first-columns(label))
+		line := t.paint(color.Bold, label) + strings.Repeat(" ", first-term.Columns(label))
 		for i, target := range targets[:take] {
-			line += "  " + pad(t.paint(color.Bold, clean(target)), widths[i])
+			line += "  " + pad(t.paint(color.Bold, term.Clean(target)), widths[i])
 		}
 		t.line(line)
 		for _, n := range names {
-			line, some := pad(clean(n), first), false
+			line, some := pad(term.Clean(n), first), false
 			for i, target := range targets[:take] {
 				cell, ok := cells[[2]string{n, target}]
 				if !ok {
 					cell = "-"
 				}
 				some = some || ok
-				line += "  " + pad(clean(cell), widths[i])
+				line += "  " + pad(term.Clean(cell), widths[i])
 			}
 			if some {
 				t.line(line)
@@ -207,64 +198,10 @@ func (t *text) table(label string, targets []string, vs []vitals.Vital) {
 	}
 }
 
-func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-columns(s))) }
-
-// value writes a vital's number with its unit, and what it rests on where that
-// is not the window or the moment.
-func value(v vitals.Vital) string {
-	var s string
-	switch v.Unit {
-	case "s":
-		s = span(v.Value)
-	case "B":
-		s = checks.Bytes(int64(v.Value))
-	case "%":
-		s = checks.Percent(v.Value)
-	case "1/s":
-		s = number(v.Value) + "/s"
-	default:
-		s = number(v.Value)
-	}
-	if v.AtLeast {
-		s = ">" + s
-	}
-	switch {
-	case v.Text != "" && (v.Value == 1 || v.Value < 0): // the leader's name; "unlimited"
-		s = v.Text
-	case v.Text != "":
-		s = v.Text + " " + s
-	}
-	switch v.Basis {
-	case checks.OverLifetime:
-		s += " (since start)"
-	case checks.OverWindow:
-		if v.Unit == "" {
-			s += " (in window)"
-		}
-	}
-	return s
-}
-
-// span writes seconds: exactly where they are few, else as a time.
-func span(s float64) string {
-	if s >= 60 {
-		return checks.Span(time.Duration(s * float64(time.Second)))
-	}
-	return checks.Seconds(s)
-}
-
-func number(x float64) string {
-	switch a := math.Abs(x); {
-	case x == math.Trunc(x) && a < 1e7, a >= 100:
-		return fmt.Sprintf("%.0f", x)
-	case a >= 0.1:
-		return fmt.Sprintf("%.1f", x)
-	}
-	return fmt.Sprintf("%.2g", x)
-}
+func pad(s string, width int) string { return s + strings.Repeat(" ", max(0, width-term.Columns(s))) }
 
 // Vitals writes only the vitals of a report.
-func Vitals(r *Report, o Options) string {
+func Vitals(r *report.Report, o Options) string {
 	var b strings.Builder
 	t := newText(&b, o)
 	t.header(r)

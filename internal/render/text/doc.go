@@ -1,0 +1,2 @@
+// Package text writes a report for a person at a terminal.
+package text
