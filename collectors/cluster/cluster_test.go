@@ -17,6 +17,7 @@ func TestParseFlags(t *testing.T) {
 		{"kubeadm", []string{"etcd", "--name=cp-1", "--data-dir=/var/lib/etcd", "--client-cert-auth"}, map[string]string{"name": "cp-1", "data-dir": "/var/lib/etcd", "client-cert-auth": "true"}},
 		{"two words", []string{"etcd", "--name", "cp-1", "--a", "--b", "c"}, map[string]string{"name": "cp-1", "a": "true", "b": "c"}},
 		{"a script, as OpenShift's", []string{"/bin/bash", "-ec", "exec etcd \\\n  --name=\"cp-1\" \\\n  --listen-metrics-urls=https://0.0.0.0:9978 \\\n"}, map[string]string{"name": "cp-1", "listen-metrics-urls": "https://0.0.0.0:9978"}},
+		{"a list given in parts", []string{"kcm", "--controllers=*", "--controllers=-ttl", "--v=2", "--v=4"}, map[string]string{"controllers": "*,-ttl", "v": "4"}},
 		{"nothing", nil, map[string]string{}},
 		{"dashes", []string{"--", "--=x"}, map[string]string{}},
 	} {

@@ -192,6 +192,13 @@ func exit(t *corev1.ContainerStateTerminated) string {
 	return t.Reason + " (" + code + ")"
 }
 
+// listFlags are those that add up where they are given more than once, as
+// OpenShift does: --controllers=* --controllers=-ttl. Of others the last counts.
+var listFlags = []string{
+	"admission-control", "controllers", "disable-admission-plugins", "enable-admission-plugins", "etcd-servers", "etcd-servers-overrides",
+	"feature-gates", "runtime-config", "api-audiences", "service-account-issuer", "service-account-key-file",
+}
+
 // parseFlags reads "--a=b", "--a b" and "--a". OpenShift runs its components
 // from a shell script; there the flags are found inside its text.
 func parseFlags(command []string) map[string]string {
@@ -212,7 +219,11 @@ func parseFlags(command []string) map[string]string {
 		if !ok {
 			value = "true"
 		}
-		flags[name] = strings.Trim(value, `"'`)
+		value = strings.Trim(value, `"'`)
+		if before, again := flags[name]; again && slices.Contains(listFlags, name) {
+			value = before + "," + value
+		}
+		flags[name] = value
 	}
 	return flags
 }
