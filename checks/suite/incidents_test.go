@@ -121,7 +121,7 @@ func judge(dir, at string) ([]checks.Finding, error) {
 	if err != nil {
 		return nil, err
 	}
-	e, err := evidence.New(files, when)
+	e, err := evidence.New(files, evidence.Options{At: when})
 	if err != nil {
 		return nil, err
 	}
@@ -200,6 +200,38 @@ func TestHealthyEvidenceGivesNoAlarm(t *testing.T) {
 			}
 			if ok < 20 {
 				t.Errorf("only %d verdicts are ok: the files were not used", ok)
+			}
+		})
+	}
+}
+
+// TestBundlesGiveNoAlarm judges what other tools collected of clusters that were
+// well: their hundreds of events are history.
+func TestBundlesGiveNoAlarm(t *testing.T) {
+	dirs, _ := filepath.Glob(corpus + "/bundles/*")
+	more, _ := filepath.Glob(corpus + "/other/*")
+	nested, _ := filepath.Glob(corpus + "/other/*/*results")
+	if len(dirs) == 0 {
+		t.Skipf("there are no captures in %s", corpus)
+	}
+	// These hold several clusters, trouble, or a list of names.
+	skip := []string{"etcd-io-website", "vmware-tanzu-sonobuoy", "robusta-holmesgpt"}
+	for _, dir := range slices.Concat(dirs, more, nested) {
+		if slices.Contains(skip, filepath.Base(dir)) {
+			continue
+		}
+		t.Run(filepath.Base(dir), func(t *testing.T) {
+			findings, err := judge(dir, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range findings {
+				switch {
+				case f.Status.Bad():
+					t.Errorf("a false alarm: %s %s %s: %s", f.Status, f.Check, f.Target, f.Summary)
+				case f.Gap != nil && f.Gap.Reason == collectors.Bug:
+					t.Errorf("a bug: %s %s: %s", f.Check, f.Target, f.Gap.Detail)
+				}
 			}
 		})
 	}

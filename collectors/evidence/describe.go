@@ -24,8 +24,8 @@ var (
 // readDescribe reads kubectl describe of a pod, or the events that were cut
 // out of one. Of a pod that is pending the last FailedScheduling is the
 // scheduler's word on it: describe shows what is.
-func (e *Evidence) readDescribe(f File, text string) error {
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: stem(f.Name)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+func (e *Evidence) readDescribe(in *input, text string) error {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: stem(in.name)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	isPod, node, age := false, "", time.Duration(-1)
 	var said *corev1.PodCondition
 	for _, line := range lines(text) {
@@ -69,5 +69,5 @@ func (e *Evidence) readDescribe(f File, text string) error {
 	}
 	p.Status.Conditions = []corev1.PodCondition{*said}
 	k, _ := objects.Of("v1", "Pod")
-	return e.add(k, &object{Object: p, file: f.Name, age: age, bare: true})
+	return e.add(k, &object{Object: p, file: in.name, age: age, bare: true, rank: in.rank})
 }

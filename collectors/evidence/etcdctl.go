@@ -17,6 +17,7 @@ type status struct {
 	file     string
 	endpoint string // host:port
 	id       uint64
+	rank     int    // of the part of the evidence
 	body     []byte // as the remote procedure's own reply
 }
 
@@ -42,17 +43,18 @@ type report struct {
 }
 
 // readArray reads the items of a JSON array, whose opening was read: etcdctl's.
-func (e *Evidence) readArray(f File, d *json.Decoder) error {
+func (e *Evidence) readArray(in *input, d *json.Decoder, g *guard) error {
 	read := 0
 	for d.More() {
 		var raw map[string]json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return brokenJSON(err)
 		}
-		if read > maxFiles {
+		g.rest()
+		if read > maxObjects {
 			return errNotRecognised
 		}
-		if err := e.readItem(f, raw); err != nil {
+		if err := e.readItem(in, raw); err != nil {
 			return err
 		}
 		read++
@@ -67,21 +69,23 @@ func (e *Evidence) readArray(f File, d *json.Decoder) error {
 }
 
 // readItem reads an element of an array: an object of Kubernetes or a reply.
-func (e *Evidence) readItem(f File, v map[string]json.RawMessage) error {
+func (e *Evidence) readItem(in *input, v map[string]json.RawMessage) error {
 	var kind, apiVersion string
-	if json.Unmarshal(v["kind"], &kind) != nil || json.Unmarshal(v["apiVersion"], &apiVersion) != nil {
-		return e.readReply(f, v)
-	}
 	whole, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
-	_, err = e.readObject(f, whole, apiVersion, kind)
+	if json.Unmarshal(v["kind"], &kind) != nil || json.Unmarshal(v["apiVersion"], &apiVersion) != nil {
+		if apiVersion, kind = kindByShape(whole); kind == "" {
+			return e.readReply(in, v)
+		}
+	}
+	_, err = e.readObject(in, whole, apiVersion, kind)
 	return err
 }
 
 // readReply reads a JSON object that is none of Kubernetes'.
-func (e *Evidence) readReply(f File, v map[string]json.RawMessage) error {
+func (e *Evidence) readReply(in *input, v map[string]json.RawMessage) error {
 	text := func(keys ...string) string {
 		var s string
 		for _, k := range keys {
@@ -109,28 +113,64 @@ func (e *Evidence) readReply(f File, v map[string]json.RawMessage) error {
 		}
 		e.release = info.GitVersion
 		return nil
+	case v["input"] != nil && v["results"] != nil: // of etcd-diagnosis
+		return e.readDiagnosis(in, v["results"])
 	case v["Endpoint"] != nil && v["Status"] != nil:
-		return e.addStatus(f, text("Endpoint"), v["Status"])
+		return e.addStatus(in, text("Endpoint"), v["Status"])
 	case v["header"] != nil && v["raftTerm"] != nil && v["version"] != nil: // the reply itself
 		whole, err := json.Marshal(v)
 		if err != nil {
 			return err
 		}
-		return e.addStatus(f, "", whole)
+		return e.addStatus(in, "", whole)
 	case v["header"] != nil && v["members"] != nil:
-		return e.addMembers(f, v["header"], v["members"])
+		return e.addMembers(in, v["header"], v["members"])
 	case v["endpoint"] != nil && v["health"] != nil:
-		e.addHealth(f, text("endpoint"), string(v["health"]) == "true", text("error"))
+		e.addHealth(in, text("endpoint"), string(v["health"]) == "true", text("error"))
 		return nil
 	case v["health"] != nil && v["endpoint"] == nil:
 		whole, err := json.Marshal(v)
 		if err != nil {
 			return err
 		}
-		e.reports = append(e.reports, &report{file: f.Name, of: "etcd", path: "/health", code: 200, body: whole})
+		e.reports = append(e.reports, &report{file: in.name, of: "etcd", path: "/health", code: 200, body: whole})
 		return nil
 	}
 	return errNotRecognised
+}
+
+// readDiagnosis reads the report of etcd-diagnosis: of its parts, those that are
+// etcd's own answers.
+func (e *Evidence) readDiagnosis(in *input, raw []byte) error {
+	var parts []struct {
+		MemberList   map[string]json.RawMessage
+		EpStatusList []struct {
+			Endpoint string
+			EpStatus json.RawMessage
+		}
+	}
+	if json.Unmarshal(raw, &parts) != nil {
+		return errNotRecognised
+	}
+	read := 0
+	for _, p := range parts {
+		if p.MemberList != nil {
+			if err := e.addMembers(in, p.MemberList["header"], p.MemberList["members"]); err != nil {
+				return err
+			}
+			read++
+		}
+		for _, s := range p.EpStatusList {
+			if err := e.addStatus(in, s.Endpoint, s.EpStatus); err != nil {
+				return err
+			}
+			read++
+		}
+	}
+	if read == 0 {
+		return errNotRecognised
+	}
+	return nil
 }
 
 // exact is a JSON number as etcd's clients write one: with or without quotes.
@@ -143,7 +183,7 @@ func (n *exact) UnmarshalJSON(b []byte) error {
 	return err
 }
 
-func (e *Evidence) addStatus(f File, endpoint string, raw []byte) error {
+func (e *Evidence) addStatus(in *input, endpoint string, raw []byte) error {
 	var h struct {
 		Header struct {
 			MemberID exact `json:"member_id"`
@@ -152,11 +192,11 @@ func (e *Evidence) addStatus(f File, endpoint string, raw []byte) error {
 	if err := json.Unmarshal(raw, &h); err != nil || h.Header.MemberID == 0 {
 		return errors.New("a status in it does not name its member")
 	}
-	e.statuses = append(e.statuses, &status{file: f.Name, endpoint: hostPort(endpoint), id: uint64(h.Header.MemberID), body: slices.Clone(raw)})
+	e.statuses = append(e.statuses, &status{file: in.name, endpoint: hostPort(endpoint), id: uint64(h.Header.MemberID), rank: in.rank, body: slices.Clone(raw)})
 	return nil
 }
 
-func (e *Evidence) addMembers(f File, header, list []byte) error {
+func (e *Evidence) addMembers(in *input, header, list []byte) error {
 	var h struct {
 		ClusterID exact `json:"cluster_id"`
 	}
@@ -171,7 +211,7 @@ func (e *Evidence) addMembers(f File, header, list []byte) error {
 		return errors.New("it is no list of etcd's members")
 	}
 	for _, m := range ms {
-		e.addMember(&member{f.Name, uint64(m.ID), m.Name, m.PeerURLs, m.ClientURLs, m.IsLearner, uint64(h.ClusterID)})
+		e.addMember(&member{in.name, uint64(m.ID), m.Name, m.PeerURLs, m.ClientURLs, m.IsLearner, uint64(h.ClusterID)})
 	}
 	return nil
 }
@@ -187,7 +227,10 @@ var activeAlarm = regexp.MustCompile(`Active Alarm\(s\): *([A-Z]+)`)
 
 // addHealth keeps a line of etcdctl endpoint health, in the words of etcd's
 // own health endpoint.
-func (e *Evidence) addHealth(f File, endpoint string, ok bool, why string) {
+func (e *Evidence) addHealth(in *input, endpoint string, ok bool, why string) {
+	if endpoint != "" && hostPort(endpoint) == "" {
+		return // etcdctl cannot reach a socket of another machine: what it says of it is no news
+	}
 	v := map[string]string{"health": strconv.FormatBool(ok)}
 	if m := activeAlarm.FindStringSubmatch(why); m != nil {
 		v["reason"] = "ALARM " + m[1]
@@ -198,11 +241,11 @@ func (e *Evidence) addHealth(f File, endpoint string, ok bool, why string) {
 	if err != nil {
 		return
 	}
-	e.reports = append(e.reports, &report{file: f.Name, of: "etcd", path: "/health", endpoint: hostPort(endpoint), code: 200, body: body})
+	e.reports = append(e.reports, &report{file: in.name, of: "etcd", path: "/health", endpoint: hostPort(endpoint), code: 200, body: body})
 }
 
 // readEtcdTable reads what etcdctl -w table prints.
-func (e *Evidence) readEtcdTable(f File, text string) error {
+func (e *Evidence) readEtcdTable(in *input, text string) error {
 	var header []string
 	var rows [][]string
 	for _, line := range lines(text) {
@@ -249,16 +292,16 @@ func (e *Evidence) readEtcdTable(f File, text string) error {
 				applied: column(r, "RAFT APPLIED INDEX"), errors: column(r, "ERRORS"),
 			})
 		}
-		return e.addLines(f, out)
+		return e.addLines(in, out)
 	case slices.Contains(header, "PEER ADDRS"):
 		for _, r := range rows {
 			id, _ := strconv.ParseUint(column(r, "ID"), 16, 64)
-			e.addMember(&member{file: f.Name, ID: id, Name: column(r, "NAME"), PeerURLs: list(column(r, "PEER ADDRS")), ClientURLs: list(column(r, "CLIENT ADDRS")), IsLearner: column(r, "IS LEARNER") == "true"})
+			e.addMember(&member{file: in.name, ID: id, Name: column(r, "NAME"), PeerURLs: list(column(r, "PEER ADDRS")), ClientURLs: list(column(r, "CLIENT ADDRS")), IsLearner: column(r, "IS LEARNER") == "true"})
 		}
 		return nil
 	case slices.Contains(header, "HEALTH"):
 		for _, r := range rows {
-			e.addHealth(f, column(r, "ENDPOINT"), column(r, "HEALTH") == "true", column(r, "ERROR"))
+			e.addHealth(in, column(r, "ENDPOINT"), column(r, "HEALTH") == "true", column(r, "ERROR"))
 		}
 		return nil
 	}
@@ -279,7 +322,7 @@ func list(s string) []string {
 // readEtcdSimple reads etcdctl endpoint status -w simple: endpoint, ID,
 // version, size, in 3.6 also storage version, size in use and quota; is
 // leader, from 3.4 is learner, term, index, applied index, errors.
-func (e *Evidence) readEtcdSimple(f File, text string) error {
+func (e *Evidence) readEtcdSimple(in *input, text string) error {
 	var out []line
 	for _, l := range lines(text) {
 		c := strings.Split(l, ", ")
@@ -307,7 +350,7 @@ func (e *Evidence) readEtcdSimple(f File, text string) error {
 		}
 		out = append(out, x)
 	}
-	return e.addLines(f, out)
+	return e.addLines(in, out)
 }
 
 // A line is one member's row of a status as text.
@@ -320,7 +363,7 @@ type line struct {
 const someLeader = 1
 
 // addLines makes statuses of rows. Sizes are what the row rounds them to.
-func (e *Evidence) addLines(f File, rows []line) error {
+func (e *Evidence) addLines(in *input, rows []line) error {
 	leader := uint64(someLeader)
 	for _, r := range rows {
 		if r.leader == "true" {
@@ -363,7 +406,7 @@ func (e *Evidence) addLines(f File, rows []line) error {
 		if err != nil {
 			return err
 		}
-		if err := e.addStatus(f, r.endpoint, raw); err != nil {
+		if err := e.addStatus(in, r.endpoint, raw); err != nil {
 			return err
 		}
 		read++
@@ -399,6 +442,9 @@ func size(s string) int64 {
 // hostPort returns host:port of an endpoint, which may be a URL.
 func hostPort(endpoint string) string {
 	endpoint = strings.TrimSpace(endpoint)
+	if strings.HasPrefix(endpoint, "unix") { // a socket of the member's own machine
+		return ""
+	}
 	if u, err := url.Parse(endpoint); err == nil && u.Host != "" && strings.Contains(endpoint, "://") {
 		endpoint = u.Host
 	}

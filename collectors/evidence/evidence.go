@@ -20,8 +20,13 @@ type Evidence struct {
 	Read  []string  // names of the files that were read, sorted
 	Left  []Skipped // those that were not, or not whole
 
-	given     bool // the caller gave At
-	noYear    bool // the latest time is of a log that does not tell its year
+	// Window is the time between the two samples of a process of which there are
+	// two, the longest of several; zero if there are none.
+	Window time.Duration
+
+	given     bool          // the caller gave At
+	apart     time.Duration // between samples, as the caller gave it; 0 if not
+	noYear    bool          // the latest time is of a log that does not tell its year
 	latest    time.Time
 	objects   map[string]*held // by API version and kind
 	bodies    []*body
@@ -31,31 +36,39 @@ type Evidence struct {
 	release   string // version of the API server, "v1.30.0"
 	logs      []logs.Log
 	instances []*instance
+	newest    time.Time // when the newest file that was read was written
+
+	files          int // that were met in archives
+	staged         []staged
+	list           bool  // the staged objects are of a list
+	stored, looked int64 // bytes held in memory, and looked at
 }
 
 // A Skipped file is one that was not read, and why.
 type Skipped struct{ Name, Why string }
 
+// Options are what the caller knows of the evidence.
+type Options struct {
+	At    time.Time     // when it is from; zero if only it tells
+	Apart time.Duration // between two samples of one process; zero if only they tell
+}
+
 // New reads files into Evidence. A file that cannot be read is left out and
-// said to be; it is an error if none can. At may be zero.
-func New(files []File, at time.Time) (*Evidence, error) {
-	e := &Evidence{At: at, given: !at.IsZero(), objects: map[string]*held{}}
+// said to be; it is an error if none can.
+func New(files []File, o Options) (*Evidence, error) {
+	e := &Evidence{At: o.At, given: !o.At.IsZero(), apart: o.Apart, objects: map[string]*held{}}
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	var newest time.Time
 	for _, f := range files {
-		if err := e.read(f); err != nil {
-			e.Left = append(e.Left, Skipped{f.Name, err.Error()})
-			continue
-		}
-		e.Read = append(e.Read, f.Name)
-		if f.Modified.After(newest) {
-			newest = f.Modified
+		if err := e.read(f, len(files) == 1); err != nil {
+			e.skip(f.Name, err.Error())
 		}
 	}
 	if len(e.Read) == 0 {
-		return nil, fmt.Errorf("no file of %d is of a kind that ktriage reads%s", len(files), e.examples())
+		return nil, fmt.Errorf("no file of %d is of a kind that ktriage reads%s", max(len(files), e.files), e.examples())
 	}
+	slices.Sort(e.Read)
+	newest := e.newest
 	e.dateLogs(newest)
 	switch {
 	case e.given:
@@ -73,10 +86,22 @@ func New(files []File, at time.Time) (*Evidence, error) {
 	}
 	e.At = e.At.UTC()
 	e.date()
+	e.supersede()
 	e.explain()
+	e.pair()
 	e.assemble()
 	e.nameLogs()
 	return e, nil
+}
+
+func (e *Evidence) read(f File, alone bool) error {
+	in, c, err := e.input(f)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	in.alone = alone
+	return e.take(in)
 }
 
 func (e *Evidence) examples() string {

@@ -1,32 +1,36 @@
 package evidence
 
 import (
-	"archive/tar"
+	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"path"
 	"strings"
 	"time"
 )
 
 // Limits of what is read. They are far above what a ticket holds, and end the
-// reading of what was made to exhaust memory.
+// reading of what was made to exhaust memory or time.
 const (
-	maxFiles    = 20_000
-	maxUnpacked = 1 << 30 // bytes of an archive, which is held in memory
-	maxText     = 64 << 20
-	maxName     = 500
+	maxFiles  = 100_000
+	maxStored = 1 << 30  // bytes that are held in memory: what cannot be read a second time, and is wanted twice
+	maxRead   = 32 << 30 // bytes that are looked at in all, unpacked
+	maxText   = 64 << 20 // of a file that is read whole
+	maxValue  = 16 << 20 // of one value of JSON: etcd holds none of over 1.5 MiB
+	maxName   = 500
 )
 
-// A File is one piece of evidence that was not looked into yet.
+// A File is one piece of evidence that was not looked into yet. It may be an
+// archive.
 type File struct {
 	Name     string
 	Modified time.Time // zero if that is not known
 	Open     func() (io.ReadCloser, error)
+	Once     bool // Open works once, as standard input does
+
+	rank int // of the part that it is of, the later the higher
 }
 
 // Dir lists the files below a folder. Links are not followed: they may lead
@@ -56,82 +60,60 @@ func Dir(fsys fs.FS) ([]File, error) {
 
 // Bytes makes a File of what was read already.
 func Bytes(name string, modified time.Time, b []byte) File {
-	return File{Name: name, Modified: modified, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(b)), nil }}
+	return File{Name: name, Modified: modified, Open: inMemory(b)}
 }
 
-// Tar lists the files of an archive, gzipped or not. It is held in memory, and
-// nothing of it is written anywhere; names only serve to tell files apart.
-func Tar(r io.Reader) ([]File, error) {
-	r, err := Unzip(r)
-	if err != nil {
-		return nil, err
-	}
-	var out []File
-	total := int64(0)
-	for t := tar.NewReader(r); ; {
-		h, err := t.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return out, nil
-		case err != nil:
-			return nil, fmt.Errorf("read archive: %w", err)
-		case h.Typeflag != tar.TypeReg:
-			continue
-		case len(out) == maxFiles:
-			return nil, fmt.Errorf("the archive holds more than %d files", maxFiles)
-		case h.Size < 0 || h.Size > maxUnpacked-total:
-			return nil, fmt.Errorf("the archive unpacks to more than %d bytes", maxUnpacked)
-		}
-		// The header's size is a claim: what is read is what counts.
-		b, err := io.ReadAll(io.LimitReader(t, h.Size))
-		if err != nil {
-			return nil, fmt.Errorf("read archive: %s: %w", clip(h.Name), err)
-		}
-		total += int64(len(b))
-		out = append(out, Bytes(path.Clean("/" + clip(h.Name))[1:], h.ModTime, b))
-	}
+// inMemory opens bytes as a file that can be sought in.
+func inMemory(b []byte) func() (io.ReadCloser, error) {
+	return func() (io.ReadCloser, error) { return memory{bytes.NewReader(b)}, nil }
 }
 
-// Unzip undoes gzip if that is what r begins with.
-func Unzip(r io.Reader) (io.Reader, error) {
-	head := make([]byte, 2)
-	n, err := io.ReadFull(r, head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, err
-	}
-	r = io.MultiReader(bytes.NewReader(head[:n]), r)
-	if n < 2 || head[0] != 0x1f || head[1] != 0x8b {
-		return r, nil
-	}
-	gz, err := gzip.NewReader(r)
-	if err != nil {
-		return nil, fmt.Errorf("unpack: %w", err)
-	}
-	return gz, nil
+type memory struct{ *bytes.Reader }
+
+func (memory) Close() error { return nil }
+
+// Stream makes a File of what can be read once. Of a log no more than a line is
+// held in memory, however long the log is.
+func Stream(name string, r io.Reader) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(r), nil }, Once: true}
 }
 
-// open opens a file, undoing gzip.
-func (f File) open() (io.Reader, func(), error) {
+// An input is one file while it is read: of a folder, of standard input, or out
+// of an archive.
+type input struct {
+	name     string
+	modified time.Time
+	in       *bufio.Reader
+	again    func() (io.ReadCloser, error) // nil where it can be read once only
+	depth    int                           // how many archives it is in
+	rank     int                           // of the part of the evidence that it is of
+	alone    bool                          // it is all the evidence: what it holds needs no longer name
+}
+
+func (e *Evidence) input(f File) (*input, io.Closer, error) {
 	c, err := f.Open()
 	if err != nil {
 		return nil, nil, err
 	}
-	r, err := Unzip(c)
-	if err != nil {
-		c.Close()
-		return nil, nil, err
+	in := &input{name: f.Name, modified: f.Modified, rank: f.rank, in: bufio.NewReaderSize(e.meter(c), headSize)}
+	if !f.Once {
+		in.again = f.Open
 	}
-	return r, func() { c.Close() }, nil
+	return in, c, nil
 }
 
-// text reads a file that is kept whole.
-func (f File) text() ([]byte, error) {
-	r, done, err := f.open()
-	if err != nil {
+// head returns the beginning of the input, which is still to be read.
+func (in *input) head() ([]byte, error) {
+	b, err := in.in.Peek(headSize)
+	if err != nil && len(b) == 0 && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
-	defer done()
-	b, err := io.ReadAll(io.LimitReader(r, maxText+1))
+	return b, nil
+}
+
+// text reads an input that is kept whole.
+func (in *input) text() ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(in.in, maxText+1))
 	switch {
 	case err != nil:
 		return nil, err
@@ -139,6 +121,44 @@ func (f File) text() ([]byte, error) {
 		return nil, fmt.Errorf("it is over %d bytes", maxText)
 	}
 	return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf")), nil
+}
+
+// reopened returns how the input is read a second time. What cannot be is kept
+// in memory for that, and in is what was kept.
+func (e *Evidence) reopened(in *input) (func() (io.ReadCloser, error), error) {
+	if in.again != nil {
+		return in.again, nil
+	}
+	left := int64(maxStored) - e.stored
+	b, err := io.ReadAll(io.LimitReader(in.in, left+1))
+	switch {
+	case err != nil:
+		return nil, err
+	case int64(len(b)) > left:
+		return nil, fmt.Errorf("it would take over %d bytes of memory to keep; unpack it into a folder", int64(maxStored))
+	}
+	e.stored += int64(len(b))
+	in.in.Reset(bytes.NewReader(b))
+	return inMemory(b), nil
+}
+
+var errTooMuch = fmt.Errorf("it unpacks to more than %d bytes", int64(maxRead))
+
+// meter bounds what is looked at in all.
+func (e *Evidence) meter(r io.Reader) io.Reader { return &metered{r, &e.looked} }
+
+type metered struct {
+	r   io.Reader
+	sum *int64
+}
+
+func (m *metered) Read(p []byte) (int, error) {
+	if *m.sum > maxRead {
+		return 0, errTooMuch
+	}
+	n, err := m.r.Read(p)
+	*m.sum += int64(n)
+	return n, err
 }
 
 func clip(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxName)], "?") }

@@ -68,9 +68,9 @@ func (e *Evidence) assemble() {
 		func(i *instance, s *status) { i.status, i.id = s, s.id })
 	for _, r := range roles {
 		give(e, r, e.bodiesOf(r),
-			func(b *body, i *instance) bool { return b.id != 0 && i.id == b.id || i.namedIn(b.file.Name) },
+			func(b *body, i *instance) bool { return b.id != 0 && i.id == b.id || i.namedIn(b.name) },
 			func(i *instance) bool { return i.body == nil && (i.id == 0 || i.status == nil) },
-			func(b *body) *instance { return e.made(r, stem(b.file.Name), "") },
+			func(b *body) *instance { return e.made(r, stem(b.name), "") },
 			func(i *instance, b *body) { i.body, i.id = b, cmp.Or(i.id, b.id) })
 		var reports []*report
 		for _, x := range e.reports {
@@ -327,8 +327,10 @@ func flag(p *corev1.Pod, name string) string {
 
 // served is when an instance's metrics are from.
 func (e *Evidence) served(b *body) time.Time {
-	if b != nil && !b.at.IsZero() && !e.given {
+	switch {
+	case e.given || b.at.IsZero():
+		return e.At
+	default:
 		return b.at
 	}
-	return e.At
 }

@@ -19,7 +19,7 @@ var errTable = errors.New("a table of this kind holds too little to judge by; us
 
 // readKubeTable reads what kubectl get prints of pods, nodes and events. Its
 // columns begin where their names do.
-func (e *Evidence) readKubeTable(f File, text string) error {
+func (e *Evidence) readKubeTable(in *input, text string) error {
 	var header []column
 	read := 0
 	for _, line := range lines(text) {
@@ -31,11 +31,11 @@ func (e *Evidence) readKubeTable(f File, text string) error {
 		var err error
 		switch {
 		case row["LAST SEEN"] != "" && row["OBJECT"] != "":
-			err = e.eventRow(f, row)
+			err = e.eventRow(in, row)
 		case row["READY"] != "" && row["STATUS"] != "" && row["RESTARTS"] != "":
-			err = e.podRow(f, row)
+			err = e.podRow(in, row)
 		case row["STATUS"] != "" && row["VERSION"] != "" && row["AGE"] != "":
-			err = e.nodeRow(f, row)
+			err = e.nodeRow(in, row)
 		default:
 			continue
 		}
@@ -82,17 +82,17 @@ func cells(header []column, line string) map[string]string {
 
 // podRow keeps a pod that is pending. Why it is, only its events tell: see
 // explain.
-func (e *Evidence) podRow(f File, row map[string]string) error {
+func (e *Evidence) podRow(in *input, row map[string]string) error {
 	age, ok := parseAge(row["AGE"])
 	if !ok || row["STATUS"] != "Pending" && row["STATUS"] != "SchedulingGated" {
 		return nil
 	}
 	k, _ := objects.Of("v1", "Pod")
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: row["NAME"], Namespace: row["NAMESPACE"]}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
-	return e.add(k, &object{Object: p, file: f.Name, age: age, bare: true})
+	return e.add(k, &object{Object: p, file: in.name, age: age, bare: true, rank: in.rank})
 }
 
-func (e *Evidence) nodeRow(f File, row map[string]string) error {
+func (e *Evidence) nodeRow(in *input, row map[string]string) error {
 	age, ok := parseAge(row["AGE"])
 	if !ok {
 		return nil
@@ -120,10 +120,10 @@ func (e *Evidence) nodeRow(f File, row map[string]string) error {
 	if ip := row["INTERNAL-IP"]; ip != "" && ip != "<none>" {
 		n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: ip}}
 	}
-	return e.add(k, &object{Object: n, file: f.Name, age: age, bare: true})
+	return e.add(k, &object{Object: n, file: in.name, age: age, bare: true, rank: in.rank})
 }
 
-func (e *Evidence) eventRow(f File, row map[string]string) error {
+func (e *Evidence) eventRow(in *input, row map[string]string) error {
 	age, ok := parseAge(row["LAST SEEN"])
 	kind, name, named := strings.Cut(row["OBJECT"], "/")
 	if !ok || !named {
@@ -135,7 +135,7 @@ func (e *Evidence) eventRow(f File, row map[string]string) error {
 		InvolvedObject: corev1.ObjectReference{Kind: strings.ToUpper(kind[:min(1, len(kind))]) + kind[min(1, len(kind)):], Namespace: row["NAMESPACE"], Name: name},
 		Type:           row["TYPE"], Reason: row["REASON"], Message: row["MESSAGE"],
 	}
-	return e.add(k, &object{Object: ev, file: f.Name, age: age, bare: true})
+	return e.add(k, &object{Object: ev, file: in.name, age: age, bare: true, rank: in.rank})
 }
 
 // explain gives pods of which only a table tells the scheduler's last word on
@@ -223,8 +223,8 @@ func parseAge(s string) (time.Duration, bool) {
 }
 
 // readHealth reads what a health endpoint says with ?verbose.
-func (e *Evidence) readHealth(f File, b []byte) error {
-	x := &report{file: f.Name, of: "kube-apiserver", path: "/readyz", code: 200, body: b}
+func (e *Evidence) readHealth(in *input, b []byte) error {
+	x := &report{file: in.name, of: "kube-apiserver", path: "/readyz", code: 200, body: b}
 	told := false
 	for _, line := range lines(string(b)) {
 		for _, path := range [...]string{"readyz", "livez", "healthz"} {

@@ -14,18 +14,13 @@ func looksLikeLog(line string) bool { return logs.Looks(line) }
 const maxLog = 4 << 30
 
 // readLog takes in a log, line by line.
-func (e *Evidence) readLog(f File) error {
-	r, done, err := f.open()
-	if err != nil {
-		return err
-	}
-	defer done()
-	l := logs.NewReader(f.Name)
-	most := &io.LimitedReader{R: r, N: maxLog}
+func (e *Evidence) readLog(in *input) error {
+	l := logs.NewReader(in.name)
+	most := &io.LimitedReader{R: in.in, N: maxLog}
 	if err := scanLines(most, l.Add); err != nil {
-		e.skip(f.Name, "in part: it breaks off: "+err.Error())
+		e.skip(in.name, "in part: it breaks off: "+err.Error())
 	} else if most.N <= 0 {
-		e.skip(f.Name, fmt.Sprintf("in part: it is over %d bytes", int64(maxLog)))
+		e.skip(in.name, fmt.Sprintf("in part: it is over %d bytes", int64(maxLog)))
 	}
 	x := l.Log()
 	if x.Last.Year() != 0 {

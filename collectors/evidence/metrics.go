@@ -13,14 +13,22 @@ import (
 	"time"
 
 	"github.com/ktriage/ktriage/collectors/cluster"
+	"github.com/ktriage/ktriage/collectors/metrics"
 )
 
 // A body is what an endpoint served as its metrics.
 type body struct {
-	file File
+	name string
+	open func() (io.ReadCloser, error)
 	role cluster.Role
 	id   uint64    // of an etcd member; 0 if it does not say
 	at   time.Time // when it was served, to two minutes; zero if it does not say
+
+	started string    // of the process, as it says; empty if it does not
+	cpu     float64   // seconds of processor time that it had taken
+	stamp   time.Time // that the samples carry; zero if they carry none
+	exact   bool      // at is to the second
+	before  *body     // an earlier one of the same process; nil if there is none
 }
 
 // marks are families that tell a component. The order matters: a process that
@@ -48,17 +56,16 @@ var onlyRole = map[string]cluster.Role{
 }
 
 // readMetrics tells whose metrics a file holds, and keeps where they are.
-func (e *Evidence) readMetrics(f File) error {
-	r, done, err := f.open()
+func (e *Evidence) readMetrics(in *input) error {
+	open, err := e.reopened(in)
 	if err != nil {
 		return err
 	}
-	defer done()
 	found := map[cluster.Role]bool{} // by labels
 	marked := make([]bool, len(marks))
-	b := &body{file: f}
+	b := &body{name: in.name, open: open}
 	samples, release := 0, ""
-	err = scanLines(io.LimitReader(r, maxUnpacked), func(line []byte) {
+	err = scanLines(io.LimitReader(in.in, metrics.MaxBody+1), func(line []byte) {
 		if len(line) == 0 || line[0] == '#' {
 			return
 		}
@@ -87,6 +94,18 @@ func (e *Evidence) readMetrics(f File) error {
 			if x, err := strconv.ParseFloat(string(bytes.TrimSpace(line[end:])), 64); err == nil && x > 1e9 && x < 1e11 {
 				b.at = time.UnixMilli(int64(x * 1000))
 			}
+		case "process_start_time_seconds":
+			v := bytes.Fields(line[end:])
+			if len(v) > 0 {
+				b.started = clip(string(v[0]))
+			}
+			if len(v) == 2 {
+				if ms, err := strconv.ParseInt(string(v[1]), 10, 64); err == nil && ms > 1e12 && ms < 1e14 {
+					b.stamp = time.UnixMilli(ms)
+				}
+			}
+		case "process_cpu_seconds_total":
+			b.cpu, _ = strconv.ParseFloat(string(bytes.TrimSpace(line[end:])), 64)
 		case "kubernetes_build_info":
 			release = cmp.Or(label(line, "git_version"), label(line, "gitVersion"))
 		}
@@ -108,6 +127,7 @@ func (e *Evidence) readMetrics(f File) error {
 	case b.role == "":
 		return fmt.Errorf("its %d metrics are of no component that ktriage knows", samples)
 	}
+	b.dateBody(in.modified)
 	if !b.at.IsZero() {
 		e.saw(b.at)
 	}

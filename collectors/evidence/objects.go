@@ -33,6 +33,9 @@ type object struct {
 	file string
 	age  time.Duration // as a table gave it; negative if none did
 	bare bool          // a table or a describe gave it: much of it is missing
+
+	listed bool // a list gave it: what is not in the list was not there
+	rank   int  // of the part of the evidence
 }
 
 func (o *object) setCreated(t time.Time) { o.SetCreationTimestamp(metav1.NewTime(t)) }
@@ -48,7 +51,7 @@ func (e *Evidence) add(k objects.Kind, o *object) error {
 	}
 	name := o.GetNamespace() + "/" + o.GetName()
 	if i, ok := h.index[name]; ok {
-		if before := h.items[i]; !o.bare || before.bare {
+		if before := h.items[i]; (!o.bare || before.bare) && o.rank >= before.rank {
 			o.age = max(o.age, before.age) // a table may tell what the object leaves out
 			h.items[i] = o
 		} else {
@@ -72,7 +75,7 @@ func (e *Evidence) held(apiVersion, kind string) []*object {
 }
 
 // readYAML reads documents of YAML, as kubectl get -o yaml writes them.
-func (e *Evidence) readYAML(f File, b []byte) error {
+func (e *Evidence) readYAML(in *input, b []byte) error {
 	read := 0
 	var firstErr error
 	for _, doc := range bytes.Split(append([]byte("\n"), b...), []byte("\n---")) {
@@ -81,7 +84,7 @@ func (e *Evidence) readYAML(f File, b []byte) error {
 		}
 		j, err := yaml.YAMLToJSON(doc)
 		if err == nil {
-			err = e.readDocument(f, json.NewDecoder(bytes.NewReader(j)))
+			err = e.readDocument(in, json.NewDecoder(bytes.NewReader(j)), &guard{})
 		}
 		if err != nil {
 			firstErr = errors.Join(firstErr, err)
@@ -93,22 +96,18 @@ func (e *Evidence) readYAML(f File, b []byte) error {
 		firstErr = errNotRecognised
 	}
 	if read > 0 && firstErr != nil {
-		e.skip(f.Name, "in part: "+firstErr.Error())
+		e.skip(in.name, "in part: "+firstErr.Error())
 		return nil
 	}
 	return firstErr
 }
 
 // readJSON reads what begins like JSON: objects of Kubernetes or etcd's replies.
-func (e *Evidence) readJSON(f File) error {
-	r, done, err := f.open()
-	if err != nil {
-		return err
-	}
-	defer done()
-	d := json.NewDecoder(io.LimitReader(r, maxUnpacked))
+func (e *Evidence) readJSON(in *input) error {
+	r := &guard{r: in.in}
+	d := json.NewDecoder(r)
 	for n := 0; ; n++ {
-		err := e.readDocument(f, d)
+		err := e.readDocument(in, d, r)
 		switch {
 		case errors.Is(err, io.EOF) && n > 0:
 			return nil
@@ -120,23 +119,80 @@ func (e *Evidence) readJSON(f File) error {
 	}
 }
 
+// A guard ends a stream of which more is read than one value may have: the
+// decoder keeps a value whole. Rest is told at the end of each value.
+type guard struct {
+	r    io.Reader
+	read int
+}
+
+func (g *guard) Read(p []byte) (int, error) {
+	if g.read > maxValue {
+		return 0, fmt.Errorf("one value of it is over %d bytes", maxValue)
+	}
+	n, err := g.r.Read(p)
+	g.read += n
+	return n, err
+}
+
+func (g *guard) rest() { g.read = 0 }
+
 // An envelope is the top level of a JSON document, without its items.
 type envelope struct {
 	APIVersion string
 	Kind       string
 	rest       map[string]json.RawMessage
 	items      []json.RawMessage // of a list whose kind was not known yet
+	size       int               // of those
+	listed     bool              // it has items
 }
 
-// readDocument reads one JSON value. The items of a list are read one by one.
-func (e *Evidence) readDocument(f File, d *json.Decoder) error {
+// readDocument reads one JSON value. The items of a list are read one by one,
+// and none of them counts if the list breaks off: a part of it would pass for
+// all there is.
+func (e *Evidence) readDocument(in *input, d *json.Decoder, g *guard) error {
+	e.staged, e.list = nil, false
+	if err := e.readValue(in, d, g); err != nil {
+		e.staged = nil
+		return err
+	}
+	return e.commit()
+}
+
+// commit keeps the objects of a document that was read to its end.
+func (e *Evidence) commit() error {
+	for _, s := range e.staged {
+		s.object.listed = e.list
+		if err := e.add(s.kind, s.object); err != nil {
+			return err
+		}
+	}
+	e.staged = nil
+	return nil
+}
+
+// A staged object is one of a document that may still turn out to be broken.
+type staged struct {
+	kind   objects.Kind
+	object *object
+}
+
+func (e *Evidence) stage(k objects.Kind, o *object) error {
+	if len(e.staged) == maxObjects {
+		return fmt.Errorf("the list holds more than %d objects", maxObjects)
+	}
+	e.staged = append(e.staged, staged{k, o})
+	return nil
+}
+
+func (e *Evidence) readValue(in *input, d *json.Decoder, g *guard) error {
 	t, err := d.Token()
 	if err != nil {
 		return err
 	}
 	switch t {
 	case json.Delim('['):
-		return e.readArray(f, d)
+		return e.readArray(in, d, g)
 	case json.Delim('{'):
 	default:
 		return errNotRecognised
@@ -150,7 +206,8 @@ func (e *Evidence) readDocument(f File, d *json.Decoder) error {
 		}
 		name, _ := key.(string)
 		if name == "items" {
-			n, err := e.readItems(f, d, &v)
+			v.listed, e.list = true, true
+			n, err := e.readItems(in, d, g, &v)
 			if err != nil {
 				return err
 			}
@@ -161,6 +218,7 @@ func (e *Evidence) readDocument(f File, d *json.Decoder) error {
 		if err := d.Decode(&raw); err != nil {
 			return brokenJSON(err)
 		}
+		g.rest()
 		if size += len(raw); size > maxText {
 			return fmt.Errorf("it is over %d bytes", maxText)
 		}
@@ -176,7 +234,7 @@ func (e *Evidence) readDocument(f File, d *json.Decoder) error {
 		return brokenJSON(err)
 	}
 	for _, raw := range v.items {
-		ok, err := e.readObject(f, raw, v.APIVersion, strings.TrimSuffix(v.Kind, "List"))
+		ok, err := e.readObject(in, raw, v.APIVersion, strings.TrimSuffix(v.Kind, "List"))
 		if err != nil {
 			return err
 		}
@@ -185,6 +243,9 @@ func (e *Evidence) readDocument(f File, d *json.Decoder) error {
 		}
 	}
 	switch {
+	case v.listed && v.Kind == "" && v.rest["metadata"] == nil && v.APIVersion != "":
+		// kubectl writes kind and metadata after the items.
+		return errors.New("it is a list that breaks off before its end")
 	case read > 0, strings.HasSuffix(v.Kind, "List"):
 		return nil
 	case v.Kind != "" && v.APIVersion != "":
@@ -192,17 +253,17 @@ func (e *Evidence) readDocument(f File, d *json.Decoder) error {
 		if err != nil {
 			return err
 		}
-		if ok, err := e.readObject(f, whole, v.APIVersion, v.Kind); err != nil || ok {
+		if ok, err := e.readObject(in, whole, v.APIVersion, v.Kind); err != nil || ok {
 			return err
 		}
 		return fmt.Errorf("it is a %s, of which nothing is asked", clip(v.Kind))
 	}
-	return e.readReply(f, v.rest)
+	return e.readReply(in, v.rest)
 }
 
 // readItems reads the items of a list. Those that do not name their kind wait
 // until the list has named its own.
-func (e *Evidence) readItems(f File, d *json.Decoder, v *envelope) (read int, err error) {
+func (e *Evidence) readItems(in *input, d *json.Decoder, g *guard, v *envelope) (read int, err error) {
 	t, err := d.Token()
 	if err != nil {
 		return 0, brokenJSON(err)
@@ -218,15 +279,16 @@ func (e *Evidence) readItems(f File, d *json.Decoder, v *envelope) (read int, er
 		if err := d.Decode(&raw); err != nil {
 			return read, brokenJSON(err)
 		}
+		g.rest()
 		var of struct{ Kind string }
 		if json.Unmarshal(raw, &of) == nil && of.Kind == "" && v.Kind == "" {
-			if len(v.items) == maxObjects {
-				return read, fmt.Errorf("the list holds more than %d objects", maxObjects)
+			if v.size += len(raw); v.size > maxStored/4 {
+				return read, fmt.Errorf("the list has over %d bytes before it names its kind", maxStored/4)
 			}
 			v.items = append(v.items, raw)
 			continue
 		}
-		ok, err := e.readObject(f, raw, v.APIVersion, strings.TrimSuffix(v.Kind, "List"))
+		ok, err := e.readObject(in, raw, v.APIVersion, strings.TrimSuffix(v.Kind, "List"))
 		if err != nil {
 			return read, err
 		}
@@ -247,7 +309,7 @@ func brokenJSON(err error) error {
 
 // readObject keeps an object if it is of a kind that ktriage reads. The kind is
 // the object's own or, where it does not say, its list's.
-func (e *Evidence) readObject(f File, raw []byte, apiVersion, kind string) (bool, error) {
+func (e *Evidence) readObject(in *input, raw []byte, apiVersion, kind string) (bool, error) {
 	var of metav1.TypeMeta
 	if err := json.Unmarshal(raw, &of); err != nil {
 		return false, fmt.Errorf("an item is no object: %w", err)
@@ -255,8 +317,11 @@ func (e *Evidence) readObject(f File, raw []byte, apiVersion, kind string) (bool
 	if of.Kind != "" {
 		apiVersion, kind = of.APIVersion, of.Kind
 	}
+	if kind == "" {
+		apiVersion, kind = kindByShape(raw)
+	}
 	if kind == "Endpoints" && apiVersion == "v1" {
-		return e.readEndpoints(f, raw)
+		return e.readEndpoints(in, raw)
 	}
 	k, ok := objects.Of(apiVersion, kind)
 	if !ok {
@@ -269,9 +334,42 @@ func (e *Evidence) readObject(f File, raw []byte, apiVersion, kind string) (bool
 	if o.GetName() == "" {
 		return false, fmt.Errorf("a %s has no name", kind)
 	}
+	if e.stored += int64(len(raw)); e.stored > maxStored {
+		return false, fmt.Errorf("the objects have over %d bytes", int64(maxStored))
+	}
 	e.sawTimes(raw)
 	objects.Strip(o)
-	return true, e.add(k, &object{Object: o, file: f.Name, age: -1})
+	return true, e.stage(k, &object{Object: o, file: in.name, age: -1, rank: in.rank})
+}
+
+// kindByShape tells the kind of an object that does not name it, as Go programs
+// write the items of a list, by fields that only this kind has.
+func kindByShape(raw []byte) (apiVersion, kind string) {
+	var v struct {
+		Metadata       *struct{}
+		InvolvedObject *struct{}
+		Reason         *string
+		Spec           struct {
+			Containers           []struct{}
+			HolderIdentity       *string
+			LeaseDurationSeconds *int
+		}
+		Status struct{ NodeInfo *struct{} }
+	}
+	if json.Unmarshal(raw, &v) != nil || v.Metadata == nil {
+		return "", ""
+	}
+	switch {
+	case v.InvolvedObject != nil && v.Reason != nil:
+		return "v1", "Event"
+	case v.Spec.Containers != nil:
+		return "v1", "Pod"
+	case v.Status.NodeInfo != nil:
+		return "v1", "Node"
+	case v.Spec.HolderIdentity != nil || v.Spec.LeaseDurationSeconds != nil:
+		return "coordination.k8s.io/v1", "Lease"
+	}
+	return "", ""
 }
 
 // times are the fields of objects by which it is known when they were read:
@@ -311,7 +409,7 @@ func (e *Evidence) walk(key string, v any) {
 
 // readEndpoints keeps the Endpoints of the Service kubernetes as the slice that
 // mirrors it.
-func (e *Evidence) readEndpoints(f File, raw []byte) (bool, error) {
+func (e *Evidence) readEndpoints(in *input, raw []byte) (bool, error) {
 	//lint:ignore SA1019 old clusters have nothing else
 	var ep corev1.Endpoints
 	if err := json.Unmarshal(raw, &ep); err != nil {
@@ -331,7 +429,7 @@ func (e *Evidence) readEndpoints(f File, raw []byte) (bool, error) {
 		for _, p := range s.Ports {
 			slice.Ports = append(slice.Ports, discoveryv1.EndpointPort{Name: &p.Name, Port: &p.Port})
 		}
-		if err := e.add(k, &object{Object: slice, file: f.Name, age: -1}); err != nil {
+		if err := e.stage(k, &object{Object: slice, file: in.name, age: -1, rank: in.rank}); err != nil {
 			return false, err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -16,7 +15,7 @@ type shape int
 const (
 	unrecognised shape = iota
 	empty
-	binary
+	binaryFile
 	metricsText
 	jsonText
 	yamlText
@@ -48,7 +47,7 @@ func recognise(head []byte) shape {
 	case text == "":
 		return empty
 	case bytes.Count(head, []byte{0}) > len(head)/100:
-		return binary // a few NULs are left by a disk that filled up in the middle of a log
+		return binaryFile // a few NULs are left by a disk that filled up in the middle of a log
 	}
 	var first string
 	for n, line := range lines(text) {
@@ -104,63 +103,43 @@ func lines(text string) func(func(int, string) bool) {
 	}
 }
 
-// head returns the beginning of a file.
-func (f File) head() ([]byte, error) {
-	r, done, err := f.open()
-	if err != nil {
-		return nil, err
+// interpret reads an input that is packed no more, by what its head looks like.
+func (e *Evidence) interpret(in *input, head []byte) error {
+	what := recognise(head)
+	if pasted(head, what) {
+		return e.readPasted(in)
 	}
-	defer done()
-	b, err := io.ReadAll(io.LimitReader(r, headSize))
-	if err != nil && !(errors.Is(err, io.ErrUnexpectedEOF) && len(b) > 0) {
-		return nil, err
-	}
-	return b, nil
-}
-
-// read looks into one file and puts what it holds into the index. The error
-// says why nothing, or not all, of it is there.
-func (e *Evidence) read(f File) (err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			err = fmt.Errorf("a bug in ktriage: %v", r)
-		}
-	}()
-	head, err := f.head()
-	if err != nil {
-		return err
-	}
-	switch recognise(head) {
+	switch what {
 	case metricsText:
-		return e.readMetrics(f)
+		return e.readMetrics(in)
 	case logText, certTable: // the table's lines have signatures too
-		return e.readLog(f)
+		return e.readLog(in)
 	case empty:
 		return errors.New("it is empty")
-	case binary:
+	case binaryFile:
 		return errors.New("it is not text")
 	case unrecognised:
 		return errNotRecognised
 	case jsonText:
-		return e.readJSON(f)
+		return e.readJSON(in)
 	}
-	b, err := f.text()
+	b, err := in.text()
 	if err != nil {
 		return err
 	}
-	switch recognise(head) {
+	switch what {
 	case yamlText:
-		return e.readYAML(f, b)
+		return e.readYAML(in, b)
 	case etcdTable:
-		return e.readEtcdTable(f, string(b))
+		return e.readEtcdTable(in, string(b))
 	case etcdSimple:
-		return e.readEtcdSimple(f, string(b))
+		return e.readEtcdSimple(in, string(b))
 	case kubeTable:
-		return e.readKubeTable(f, string(b))
+		return e.readKubeTable(in, string(b))
 	case healthText:
-		return e.readHealth(f, b)
+		return e.readHealth(in, b)
 	case described:
-		return e.readDescribe(f, string(b))
+		return e.readDescribe(in, string(b))
 	}
 	return errNotRecognised
 }

@@ -20,18 +20,17 @@ import (
 	"github.com/ktriage/ktriage/collectors/objects"
 )
 
-// Fetch answers from the index. A request for the first of two looks is not
-// answered: there was one.
+func oneLook() *collectors.Gap { return collectors.Gapf(collectors.NotAsked, "evidence is one look") }
+
+// Fetch answers from the index. A request for the first of two looks is answered
+// where there are two samples of one process.
 func (e *Evidence) Fetch(ctx context.Context, q collectors.Request) (*collectors.Reply, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if q.Sample == collectors.First {
-		return nil, collectors.Gapf(collectors.NotAsked, "evidence is one look")
-	}
 	var why *collectors.Gap
 	for _, u := range append([]string{q.URL}, q.Or...) {
-		r, gap := e.answer(q.Verb, u)
+		r, gap := e.answer(q, u)
 		if gap == nil {
 			r.From = u
 			return r, nil
@@ -43,7 +42,8 @@ func (e *Evidence) Fetch(ctx context.Context, q collectors.Request) (*collectors
 	return nil, why
 }
 
-func (e *Evidence) answer(v collectors.Verb, u string) (*collectors.Reply, *collectors.Gap) {
+func (e *Evidence) answer(q collectors.Request, u string) (*collectors.Reply, *collectors.Gap) {
+	v := q.Verb
 	scheme, rest, _ := strings.Cut(u, ":")
 	switch {
 	case v == collectors.Greet || v == collectors.Review:
@@ -52,10 +52,12 @@ func (e *Evidence) answer(v collectors.Verb, u string) (*collectors.Reply, *coll
 		return e.config(rest)
 	case scheme == "log":
 		return e.answerLogs()
+	case q.Sample == collectors.First && v != collectors.Scrape:
+		return nil, oneLook()
 	case v == collectors.List:
-		return e.list(rest)
+		return e.listing(rest)
 	case scheme == "kube":
-		return e.kube(v, rest)
+		return e.kube(q, rest)
 	}
 	p, err := url.Parse(u)
 	if err != nil {
@@ -66,14 +68,14 @@ func (e *Evidence) answer(v collectors.Verb, u string) (*collectors.Reply, *coll
 		name, _, _ := strings.Cut(pod, ":")
 		for _, i := range e.instances {
 			if i.pod.Namespace == p.Host && i.pod.Name == name {
-				return e.ask(v, i, "/"+path)
+				return e.ask(q, i, "/"+path)
 			}
 		}
 		return nil, notHeld("nothing of the pod %s/%s", p.Host, name)
 	}
 	for _, i := range e.instances {
 		if i.addr == p.Host && (scheme == "etcd") == (i.role == cluster.RoleEtcd) {
-			return e.ask(v, i, p.Path)
+			return e.ask(q, i, p.Path)
 		}
 	}
 	if v == collectors.Call && p.Path == "/member/list" && len(e.members) > 0 {
@@ -83,15 +85,23 @@ func (e *Evidence) answer(v collectors.Verb, u string) (*collectors.Reply, *coll
 }
 
 // ask answers for one instance.
-func (e *Evidence) ask(v collectors.Verb, i *instance, path string) (*collectors.Reply, *collectors.Gap) {
+func (e *Evidence) ask(q collectors.Request, i *instance, path string) (*collectors.Reply, *collectors.Gap) {
+	v := q.Verb
 	switch {
 	case path == "/metrics" && i.body != nil:
-		r, done, err := i.body.file.open()
-		if err != nil {
-			return nil, collectors.Gapf(collectors.Malformed, "%s: %v", i.body.file.Name, err)
+		b, at := i.body, e.served(i.body)
+		if q.Sample == collectors.First {
+			if b.before == nil {
+				return nil, oneLook()
+			}
+			at = at.Add(b.before.at.Sub(b.at))
+			b = b.before
 		}
-		at := e.served(i.body)
-		return &collectors.Reply{At: at, Date: at, Status: 200, Media: "text/plain", Body: closer{whole(r), done}}, nil
+		r, err := b.open()
+		if err != nil {
+			return nil, collectors.Gapf(collectors.Malformed, "%s: %v", b.name, err)
+		}
+		return &collectors.Reply{At: at, Date: at, Status: 200, Media: "text/plain", Body: closer{whole(r), func() { r.Close() }}}, nil
 	case path == "/metrics":
 		return nil, notHeld("metrics of %s", i.says()).With("ktriage capture, or: " + metricsCommand(i.role))
 	case path == "/maintenance/status" && i.status != nil:
@@ -134,7 +144,7 @@ func metricsCommand(r cluster.Role) string {
 }
 
 // kube answers what is asked of the API server at the kubeconfig's address.
-func (e *Evidence) kube(v collectors.Verb, path string) (*collectors.Reply, *collectors.Gap) {
+func (e *Evidence) kube(q collectors.Request, path string) (*collectors.Reply, *collectors.Gap) {
 	path, _, _ = strings.Cut(path, "?")
 	switch path {
 	case "/version":
@@ -162,7 +172,7 @@ func (e *Evidence) kube(v collectors.Verb, path string) (*collectors.Reply, *col
 		}
 	}
 	if len(all) == 1 {
-		return e.ask(v, all[0], path)
+		return e.ask(q, all[0], path)
 	}
 	if len(all) > 1 {
 		return nil, notHeld("answer to %s that is not of one of %d API servers", path, len(all))
@@ -221,8 +231,8 @@ func (e *Evidence) memberList() *collectors.Reply {
 // has the leases of one application has not looked at the control plane's.
 var needs = map[string]string{"leases": "kube-system"}
 
-// list answers with the objects that the evidence holds of a kind.
-func (e *Evidence) list(path string) (*collectors.Reply, *collectors.Gap) {
+// listing answers with the objects that the evidence holds of a kind.
+func (e *Evidence) listing(path string) (*collectors.Reply, *collectors.Gap) {
 	kind, ok := objects.ForPath(path)
 	if !ok {
 		return nil, collectors.Gapf(collectors.Bug, "no kind of objects is known for %s", path)

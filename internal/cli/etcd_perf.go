@@ -73,7 +73,7 @@ could not be judged or the load was refused, 64 wrong usage.`,
 				switch {
 				case err != nil:
 					return usageError{err}
-				case f.from != "":
+				case len(f.from) > 0:
 					return usagef("--load writes to a cluster; a recording takes no writes")
 				case record != "":
 					return usagef("--load cannot be recorded")

@@ -25,20 +25,22 @@ type sourceFlags struct {
 	node    string
 	forward bool
 
-	from    string
-	at      string
-	window  time.Duration
-	timeout time.Duration
-	qps     float64
-	flight  int
+	from      []string
+	at        string
+	windowSet func() bool // --window was given
+	window    time.Duration
+	timeout   time.Duration
+	qps       float64
+	flight    int
 }
 
 func (f *sourceFlags) add(fs *pflag.FlagSet, recordings bool) {
 	f.addReach(fs)
 	fs.DurationVar(&f.window, "window", 10*time.Second, "how long to watch counters; grows up to 30s while a verdict lacks observations")
+	f.windowSet = func() bool { return fs.Changed("window") }
 	fs.DurationVar(&f.timeout, "timeout", time.Minute, "how long to collect at most")
 	if recordings {
-		fs.StringVar(&f.from, "from", "", "judge this instead: a `file` of ktriage capture, a folder, archive or file of loose evidence, - for standard input, or demo")
+		fs.StringArrayVar(&f.from, "from", nil, "judge this instead: a `file` of ktriage capture, a folder, archive or file of loose evidence, - for standard input, or demo; several make one account")
 		fs.StringVar(&f.at, "at", "", "`when` loose evidence is from, as 2006-01-02T15:04:05Z; else the latest time in it")
 	}
 }
@@ -85,13 +87,14 @@ type origin struct {
 	meta   *capture.Meta // of a recording; nil if live
 	cost   func() collectors.Cost
 	close  func()
+	before *origin // the same cluster at an earlier time; nil if none was given
 }
 
 func (a *app) origin(f *sourceFlags) (*origin, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	if f.from == "" {
+	if len(f.from) == 0 {
 		return a.live(f)
 	}
 	return a.given(f)
