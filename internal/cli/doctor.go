@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ktriage/ktriage/checks"
+	"github.com/ktriage/ktriage/internal/diff"
 	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/internal/term"
 )
@@ -16,7 +17,7 @@ func (a *app) doctor() *cobra.Command {
 	var f sourceFlags
 	var out outputFlags
 	var sel selectFlags
-	var failOn, record string
+	var failOn, record, baseline string
 	var deep bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
@@ -44,6 +45,12 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 			if err != nil {
 				return err
 			}
+			var before *report.Report
+			if baseline != "" {
+				if before, err = a.saved("--baseline", baseline); err != nil {
+					return err
+				}
+			}
 			o, err := a.origin(&f)
 			if err != nil {
 				return err
@@ -56,10 +63,15 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 			} else if rep, err = a.recorded(cmd.Context(), o, &f, j, record); err != nil {
 				return err
 			}
+			verdict := rep.Status
+			if before != nil {
+				rep.Changes = diff.Compare(before, rep)
+				verdict = rep.Changes.Status
+			}
 			if err := out.write(a, rep); err != nil {
 				return err
 			}
-			return exitFor(rep.Status, bar)
+			return exitFor(verdict, bar)
 		},
 	}
 	f.add(cmd.Flags(), true)
@@ -67,6 +79,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 	sel.add(cmd.Flags())
 	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "the least that makes the exit code other than 0: warning, unknown, critical or never")
 	cmd.Flags().StringVar(&record, "record", "", "also write a recording of this very run to `FILE`.tar.gz")
+	cmd.Flags().StringVar(&baseline, "baseline", "", "an earlier report, a `FILE` of -o json: also tell what has changed since; the exit code is about that alone")
 	cmd.Flags().BoolVar(&deep, "deep", false, deepUsage)
 	return cmd
 }

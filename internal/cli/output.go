@@ -25,6 +25,11 @@ type outputFlags struct {
 func (f *outputFlags) add(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.format, "output", "o", "text", "form of the report: "+strings.Join(render.Formats(), ", "))
 	fs.BoolVar(&f.advice, "advice", false, "show advice too")
+	f.addLook(fs)
+}
+
+// addLook adds what says how much is shown, and how.
+func (f *outputFlags) addLook(fs *pflag.FlagSet) {
 	fs.BoolVarP(&f.verbose, "verbose", "v", false, "show every verdict and all evidence")
 	fs.StringVar(&f.color, "color", "auto", "auto, always or never; NO_COLOR is obeyed")
 }

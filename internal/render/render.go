@@ -54,3 +54,6 @@ func Render(w io.Writer, format string, r *report.Report, o Options) error {
 
 // Vitals writes only the numbers of a report, as the text form does.
 func Vitals(r *report.Report, o Options) string { return text.Vitals(r, o) }
+
+// Changes writes changes as the text form does.
+func Changes(c *report.Changes, o Options) string { return text.Changes(c, o) }

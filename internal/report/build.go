@@ -106,7 +106,7 @@ func newProblem(p diagnose.Problem, c *checks.Check) Problem {
 		Doc: "ktriage explain " + string(f.Check), Because: p.Why(),
 	}
 	for _, u := range p.Unseen {
-		out.Unseen = append(out.Unseen, Unseen{u.What, u.Why})
+		out.Unseen = append(out.Unseen, Hidden{u.What, u.Why})
 	}
 	for _, s := range p.Siblings {
 		out.Also = append(out.Also, also(s))

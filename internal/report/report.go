@@ -27,6 +27,8 @@ type Report struct {
 	Findings        []Finding       `json:"findings"`
 	Totals          Totals          `json:"totals"`
 	Cost            collectors.Cost `json:"cost"`
+	// Changes are since an earlier report, if there is one to compare with.
+	Changes *Changes `json:"changes,omitempty"`
 }
 
 // Tool is the ktriage that made the report.
@@ -65,7 +67,7 @@ type Problem struct {
 	// Because says, of a problem that something is known to bring about, that
 	// nothing seen explains it, and what could not be seen; Unseen lists that.
 	Because      string    `json:"because,omitempty"`
-	Unseen       []Unseen  `json:"unseen,omitempty"`
+	Unseen       []Hidden  `json:"unseen,omitempty"`
 	Also         []Also    `json:"also,omitempty"` // the same trouble on other targets
 	Symptoms     []Symptom `json:"symptoms"`
 	AlsoPossible []Also    `json:"alsoPossible"` // what else could explain some symptom
@@ -94,9 +96,9 @@ type Symptom struct {
 	Chain []diagnose.Hop `json:"chain"`
 }
 
-// An Unseen is what could have shown a cause, and why it did not. What ktriage
+// A Hidden is what could have shown a cause, and why it did not. What ktriage
 // does not look at has no reason.
-type Unseen struct {
+type Hidden struct {
 	What string `json:"what"`
 	Why  string `json:"why,omitempty"`
 }

@@ -38,6 +38,11 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 	if o.Verbose {
 		t.all(r)
 	}
+	if r.Changes != nil {
+		t.line("")
+		t.wrapped("", "  ", fmt.Sprintf("since %s, when it was %s:", stamp(r.Changes.From), r.Changes.From.Status))
+		t.changes(r.Changes)
+	}
 	t.line("")
 	t.verdict(r)
 	return t.w.Flush()
