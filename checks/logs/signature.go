@@ -3,6 +3,7 @@ package logs
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -71,12 +72,19 @@ func judge(p *checks.Pass, s *logs.Signature) {
 			}
 		}
 	}
+	missed := slices.DeleteFunc(slices.Clone(t.Missed), func(m logs.Missed) bool { return !s.Of(m.Role) })
 	switch {
 	case bad:
+	case looked == 0 && len(missed) > 0:
+		p.Unknown(whole, missed[0].Gap)
 	case looked == 0:
 		p.Nothing(whole, "no log of a %s was given", s.Only)
 	default:
-		p.OK(whole, "none of %s in %s tells of %s", checks.Count(lines, "line"), checks.Count(looked, "log"), s.Words).
+		where := checks.Count(looked, "log")
+		if len(missed) > 0 {
+			where += fmt.Sprintf(" (%d more could not be read)", len(missed))
+		}
+		p.OK(whole, "none of %s in %s tells of %s", checks.Count(lines, "line"), where, s.Words).
 			Saw(logs.Seen, "lines", "0", "", "")
 	}
 }
@@ -151,7 +159,7 @@ func page(s *logs.Signature) string {
 	if s.Only != "" {
 		whose = "the logs of " + string(s.Only) + " that were given, and those that do not say whose they are"
 	}
-	fmt.Fprintf(&b, "# %s\n\n## What it looks at\nLines in %s (`--from`) about %s, such as\n\n", s.ID, whose, s.Words)
+	fmt.Fprintf(&b, "# %s\n\n## What it looks at\nLines in %s (`--from`), or read with `--logs`, about %s, such as\n\n", s.ID, whose, s.Words)
 	for _, e := range s.Example {
 		fmt.Fprintf(&b, "    %s\n", e)
 	}

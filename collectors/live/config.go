@@ -7,6 +7,8 @@ import (
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/ktriage/ktriage/collectors/logs"
 )
 
 // A Kubeconfig yields the address and the credentials of a cluster.
@@ -36,6 +38,10 @@ type Config struct {
 	// HostRoot is where the host's file system is mounted: empty outside of a
 	// container. Files that were given by flag or environment are not under it.
 	HostRoot string
+
+	// Logs are how much of the logs of the control plane's pods is read; nothing
+	// if it is zero.
+	Logs logs.Bounds
 
 	RequestTimeout time.Duration // until an answer begins; 5 s if zero
 	BodyTimeout    time.Duration // until a reply is complete; 30 s if zero

@@ -39,6 +39,11 @@ func (s *Source) askGiven(way string, u *url.URL) (*collectors.Reply, *collector
 		}{a.endpoints, a.endpointsFrom, a.credentials, a.credentialsFrom, a.tried, a.client, a.ca})
 	case "/pki":
 		return s.askFiles(way)
+	case "/logs":
+		if s.config.Logs.Lines <= 0 {
+			return nil, collectors.Gapf(collectors.NotAsked, "no logs were asked for")
+		}
+		return asJSON(way, s.config.Logs)
 	}
 	return nil, collectors.Gapf(collectors.NotAsked, "%s: a run is given no such thing", way)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/cluster"
 )
 
@@ -48,7 +49,15 @@ func (h Hit) Cause() string {
 
 // A Tally is all logs that there are.
 type Tally struct {
-	Logs []Log `json:"logs"`
+	Logs   []Log    `json:"logs"`
+	Missed []Missed `json:"missed,omitempty"`
+}
+
+// A Missed log is one that was to be read, and was not.
+type Missed struct {
+	Of   string          `json:"of"`
+	Role cluster.Role    `json:"role"`
+	Gap  *collectors.Gap `json:"gap"`
 }
 
 const maxSample = 400

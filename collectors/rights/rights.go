@@ -95,6 +95,9 @@ func ofPath(v collectors.Verb, path string) Right {
 	}
 	if len(parts) > 2 {
 		r.Resource += "/" + parts[2]
+		if r.Resource == "pods/log" {
+			r.Name = "" // pods come and go
+		}
 	}
 	if v == collectors.List || len(parts) == 1 {
 		r.Verb, r.Name = "list", ""

@@ -44,6 +44,7 @@ annotations of workloads) is taken out before it is written.`,
 		},
 	}
 	f.add(cmd.Flags(), false)
+	f.addLogs(cmd.Flags(), true)
 	cmd.Flags().StringVarP(&file, "output", "o", "", "the `FILE`.tar.gz to write; it appears when it is whole")
 	cmd.Flags().BoolVar(&deep, "deep", false, deepUsage)
 	return cmd

@@ -75,6 +75,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 		},
 	}
 	f.add(cmd.Flags(), true)
+	f.addLogs(cmd.Flags(), false)
 	out.add(cmd.Flags())
 	sel.add(cmd.Flags())
 	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "the least that makes the exit code other than 0: warning, unknown, critical or never")

@@ -11,6 +11,7 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/capture"
 	"github.com/ktriage/ktriage/collectors/live"
+	"github.com/ktriage/ktriage/collectors/logs"
 )
 
 // demo is a recording of a sick cluster: the disks under etcd are slow.
@@ -32,6 +33,10 @@ type sourceFlags struct {
 	timeout   time.Duration
 	qps       float64
 	flight    int
+
+	logs     bool
+	logLines int
+	logSince time.Duration
 }
 
 func (f *sourceFlags) add(fs *pflag.FlagSet, recordings bool) {
@@ -63,6 +68,24 @@ func (f *sourceFlags) addReach(fs *pflag.FlagSet) {
 	fs.IntVar(&f.flight, "max-in-flight", 8, "requests at a time at most")
 }
 
+// addLogs adds what says whether, and how much of, the control plane's logs is
+// read.
+func (f *sourceFlags) addLogs(fs *pflag.FlagSet, usually bool) {
+	d := logs.Default()
+	fs.BoolVar(&f.logs, "logs", usually, "read the logs of the control plane's pods, and of their containers before a restart")
+	fs.IntVar(&f.logLines, "log-lines", d.Lines, "with --logs: how many lines of each at most")
+	fs.DurationVar(&f.logSince, "log-since", time.Duration(d.SinceSeconds)*time.Second, "with --logs: from how long ago on")
+}
+
+func (f *sourceFlags) logBounds() logs.Bounds {
+	if !f.logs {
+		return logs.Bounds{}
+	}
+	b := logs.Default()
+	b.Lines, b.SinceSeconds = f.logLines, int(f.logSince/time.Second)
+	return b
+}
+
 // check refuses values that make no sense before anything is dialled.
 func (f *sourceFlags) check() error {
 	switch {
@@ -74,6 +97,10 @@ func (f *sourceFlags) check() error {
 		return usagef("--timeout %s must be longer than --window %s", f.timeout, f.window)
 	case f.qps <= 0:
 		return usagef("--max-qps must be above 0, got %v", f.qps)
+	case f.logs && f.logLines <= 0:
+		return usagef("--log-lines must be above 0, got %d", f.logLines)
+	case f.logs && f.logSince < time.Second:
+		return usagef("--log-since must be at least 1s, got %s", f.logSince)
 	case f.flight <= 0:
 		return usagef("--max-in-flight must be above 0, got %d", f.flight)
 	}
@@ -115,7 +142,7 @@ func (a *app) live(f *sourceFlags) (*origin, error) {
 	}
 	src, err := live.New(live.Config{
 		Kubeconfig: f.kube, Context: deref(f.kube.Context), Version: version(), Etcd: f.etcd, NodeName: node, ForwardToken: f.forward,
-		RequestTimeout: request, MaxInFlight: f.flight, QPS: f.qps, Getenv: a.Getenv,
+		Logs: f.logBounds(), RequestTimeout: request, MaxInFlight: f.flight, QPS: f.qps, Getenv: a.Getenv,
 	})
 	if err != nil {
 		return nil, err
