@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/collectors/redact"
 )
 
 // FormatVersion is of the archive's layout. A reader refuses a later one.
@@ -22,6 +23,29 @@ type Meta struct {
 	DurationSeconds float64         `json:"durationSeconds"`
 	WindowSeconds   float64         `json:"windowSeconds"`
 	Cost            collectors.Cost `json:"cost"`
+
+	// Redacted lists what was replaced by something that stands for it; nil in
+	// recordings of before this was done. Left counts the replies that are not
+	// there because the recording had reached its size.
+	Redacted *Redacted `json:"redacted,omitempty"`
+	Left     int       `json:"left,omitempty"`
+}
+
+// Redacted is what is not in a recording although it was in the replies.
+type Redacted struct {
+	Replaced []redact.Count `json:"replaced"`
+	Never    []string       `json:"never"` // what is not asked for, or taken out before anything is kept
+}
+
+// never lists what no recording holds: see objects.Strip.
+func never() []string {
+	return []string{
+		"Secrets: they are not asked for",
+		"containers' environment, and the arguments of those that are not the control plane's",
+		"annotations that are not Kubernetes' own, and the last applied configuration",
+		"managed fields, probes' headers, lifecycle hooks",
+		"queries in webhooks' URLs, certificate requests, and the names of images on nodes",
+	}
 }
 
 // A header describes one record of the archive. Its body, if it has one, is

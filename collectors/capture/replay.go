@@ -9,6 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -175,6 +178,26 @@ func (rec *Recording) Fetch(ctx context.Context, q collectors.Request) (*collect
 		At: r.At, Date: r.Date, Elapsed: time.Duration(r.ElapsedNS), Status: r.Status, From: r.From, Media: r.Media, Cert: r.Cert,
 		Families: r.Families, Body: io.NopCloser(bytes.NewReader(r.body)),
 	}, nil
+}
+
+// A Record says what a recording holds of one request.
+type Record struct {
+	Request collectors.Request
+	Body    []byte
+	Gap     *collectors.Gap // instead of a body
+}
+
+// All yields what the recording holds, in the order of its requests.
+func (rec *Recording) All() iter.Seq[Record] {
+	return func(yield func(Record) bool) {
+		for _, key := range slices.Sorted(maps.Keys(rec.records)) {
+			for _, r := range rec.records[key] {
+				if !yield(Record{collectors.Request{Verb: r.Verb, URL: r.URL, Or: r.Or, Sample: r.Sample}, r.body, r.Gap}) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Records counts what the recording holds.

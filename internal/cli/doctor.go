@@ -60,7 +60,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 			var rep *report.Report
 			if record == "" {
 				rep, _ = a.judge(cmd.Context(), o, &f, j)
-			} else if rep, err = a.recorded(cmd.Context(), o, &f, j, record); err != nil {
+			} else if rep, err = a.recorded(cmd.Context(), o, &f, j, record, usually()); err != nil {
 				return err
 			}
 			verdict := rep.Status

@@ -24,6 +24,7 @@ const maxWindow = 30 * time.Second
 type judgement struct {
 	checks   []*checks.Check
 	recorder *capture.Recorder // may be nil
+	more     []collectors.Any  // facts to record besides
 }
 
 // judge collects, judges and makes the report. It does not fail: what could not
@@ -44,6 +45,7 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 	if j.recorder != nil {
 		facts = append(facts, pending.Facts()...) // for ktriage pending --from
 	}
+	facts = append(facts, j.more...)
 	c := collectors.Collect(ctx, o.source, started, window, opts, facts...)
 	snap := c.Snapshot
 	findings := checks.Run(snap, j.checks)

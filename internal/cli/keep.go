@@ -21,6 +21,8 @@ func (a *app) keeping(o *origin, f *sourceFlags, file string) (rec *capture.Reco
 	if err != nil {
 		return nil, nil, fmt.Errorf("write recording: %w", err)
 	}
+	k := usually()
+	k.apply(rec)
 	started := a.Now()
 	return rec, func() error {
 		m := capture.Meta{Tool: version(), Source: o.name, StartedAt: started.UTC(), WindowSeconds: f.window.Seconds(), Cost: o.cost(),
