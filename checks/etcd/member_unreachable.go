@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -48,6 +49,10 @@ func memberUnreachable(p *checks.Pass) {
 			v := memberDown(p, m, q, slices.Contains(q.Down, m.Name), "is down: "+c.Down)
 			if c.Hangs {
 				v.Mark("hangs")
+			}
+			if !c.Since.IsZero() {
+				v.Saw(etcd.Reached, "down", "since "+c.Since.UTC().Format(time.RFC3339), "", "").
+					Number("lost", p.Now().Sub(c.Since).Seconds())
 			}
 		default:
 			p.Unknown(m, c.Gap)

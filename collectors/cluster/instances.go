@@ -34,6 +34,7 @@ type Instance struct {
 	HostIP    string
 	Flags     map[string]string // of its command line, without the dashes
 	Ready     bool
+	Unready   time.Time // since when it is not ready; zero if it is, or if that is not known
 	Phase     corev1.PodPhase
 	Restarts  int32
 	Started   time.Time // of the running container; zero if none runs
@@ -156,7 +157,9 @@ func newInstance(p *corev1.Pod) (Instance, bool) {
 	i.Loose, i.MadeUp = loose, kind == LooseMadeUp
 	for _, c := range p.Status.Conditions {
 		if c.Type == corev1.PodReady {
-			i.Ready = c.Status == corev1.ConditionTrue
+			if i.Ready = c.Status == corev1.ConditionTrue; !i.Ready {
+				i.Unready = c.LastTransitionTime.Time
+			}
 		}
 	}
 	for _, st := range p.Status.ContainerStatuses {

@@ -16,6 +16,9 @@ type Contact struct {
 	// Down is the evidence that it does not run, or is cut off from the
 	// others: more than that we could not reach it.
 	Down string
+	// Since is since when a member that is down does not answer, or its pod is
+	// not ready; zero if that is not known.
+	Since time.Time
 	// Gap is why nothing is known: we did not reach it, and nothing says that
 	// the others do not.
 	Gap *collectors.Gap
@@ -44,7 +47,7 @@ var Reached = &collectors.Fact[Contact]{
 		silent := svGap == nil && sv.Lost != nil
 		switch {
 		case silent && heard == 0 && deaf > 0:
-			return Contact{Down: fmt.Sprintf("it stopped answering while it was watched, and %s: %s", notHeard(deaf), sv.Lost.Detail)}, nil
+			return Contact{Down: fmt.Sprintf("it stopped answering while it was watched, and %s: %s", notHeard(deaf), sv.Lost.Detail), Since: s.At}, nil
 		case stGap == nil:
 			return Contact{By: "its status", Took: st.Took}, nil
 		case svGap == nil && !silent:
@@ -65,11 +68,11 @@ var Reached = &collectors.Fact[Contact]{
 		case heard > 0:
 			return Contact{Gap: also(why, fmt.Sprintf("%s it, and %s", hear(heard), notHeard(deaf)))}, nil
 		case m.Waiting != "":
-			return Contact{Down: fmt.Sprintf("its pod %s does not run: %s", m.Pod, m.Waiting)}, nil
+			return Contact{Down: fmt.Sprintf("its pod %s does not run: %s", m.Pod, m.Waiting), Since: m.Unready}, nil
 		case deaf > 0:
-			return Contact{Down: fmt.Sprintf("%s, and it does not answer us: %s", notHeard(deaf), why.Detail), Hangs: hangs}, nil
+			return Contact{Down: fmt.Sprintf("%s, and it does not answer us: %s", notHeard(deaf), why.Detail), Hangs: hangs, Since: m.Unready}, nil
 		case m.Pod != "" && !m.Ready:
-			return Contact{Down: fmt.Sprintf("its pod %s is not ready, and it does not answer us: %s", m.Pod, why.Detail), Hangs: hangs}, nil
+			return Contact{Down: fmt.Sprintf("its pod %s is not ready, and it does not answer us: %s", m.Pod, why.Detail), Hangs: hangs, Since: m.Unready}, nil
 		case rpc && noAnswer(stGap):
 			return Contact{Down: stGap.Detail, Hangs: hangs}, nil
 		case scrape && noAnswer(svGap) && m.Pod == "":

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/cluster"
@@ -17,15 +18,16 @@ type Member struct {
 	Name    string // unlike every other's; of one that never started, its peer's address
 	ID      uint64 // 0 if the member list could not be had
 	Node    string
-	Listed  bool     // the cluster's own list has it
-	Started bool     // it has told the cluster its name
-	Learner bool     // it has no vote
-	Client  string   // host:port for clients; empty if it never started
-	Peer    string   // host:port for other members; empty if it is not known
-	Pod     string   // namespace/name of its pod; empty if none is known
-	Waiting string   // why its container does not run: "CrashLoopBackOff"
-	Ready   bool     // its pod is ready; false where no pod is known
-	Metrics []string // front parts of the URLs of its metrics, the likeliest first
+	Listed  bool      // the cluster's own list has it
+	Started bool      // it has told the cluster its name
+	Learner bool      // it has no vote
+	Client  string    // host:port for clients; empty if it never started
+	Peer    string    // host:port for other members; empty if it is not known
+	Pod     string    // namespace/name of its pod; empty if none is known
+	Waiting string    // why its container does not run: "CrashLoopBackOff"
+	Ready   bool      // its pod is ready; false where no pod is known
+	Unready time.Time // since when its pod is not ready; zero if it is, or if that is not known
+	Metrics []string  // front parts of the URLs of its metrics, the likeliest first
 }
 
 // Membership is who belongs to the etcd cluster.
@@ -184,7 +186,7 @@ func (m *Membership) tellApart() {
 
 func (m *Member) setPod(p cluster.Instance) {
 	m.Node, m.Pod = cmp.Or(p.Node, m.Node), p.Namespace+"/"+p.Pod
-	m.Waiting, m.Ready = p.Waiting, p.Ready
+	m.Waiting, m.Ready, m.Unready = p.Waiting, p.Ready, p.Unready
 	for u := range strings.SplitSeq(p.Flag("initial-advertise-peer-urls", ""), ",") {
 		if m.Peer == "" && usable(u) {
 			m.Peer = hostPort(u)

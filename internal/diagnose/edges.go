@@ -34,7 +34,7 @@ var Edges = []Edge{
 	{ID: "E10", What: "snapshots by cron → slow syncs", Not: "no fact counts Snapshot calls; said with E2"},
 	{ID: "E11", What: "lists of many objects → slow etcd, much memory", Links: []string{"E11"}, Not: "apiserver-log-slow-trace and apiserver-object-count-high stand beside it"},
 	{ID: "E12", What: "no leader → failed proposals, errors of etcd", Links: []string{"E12", "E12r", "E19c", "E25c"}},
-	{ID: "E13", What: "lost quorum, or a dead member → no leader, no writes", Links: []string{"E13", "E13a", "E13b", "E13c", "E13h", "E13p", "M1", "M2", "M3"}, Not: "not → etcd-raft-index-lag: a dead member says nothing, and another's lag is its own"},
+	{ID: "E13", What: "lost quorum, or a dead member → no leader, no writes", Links: []string{"E13", "E13a", "E13b", "E13c", "E13h", "E13p", "E13w", "M1", "M2", "M3"}, Not: "not → etcd-raft-index-lag: a dead member says nothing, and another's lag is its own"},
 	{ID: "E14", What: "compaction stalls → the quota fills → NOSPACE", Links: []string{"E14", "E14g"}, Not: "not → etcd-nospace-alarm: while it stands the API server cannot write its compactions either, so the order is not told"},
 	{ID: "E15", What: "flood of events or writes → growth", Links: []string{"E15"}, Not: "a flood is never folded under NOSPACE, of which it may be the cause",
 		Unseen: "what filled the database", Of: ids{"etcd-nospace-alarm", "etcd-db-quota-usage"}},

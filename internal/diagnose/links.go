@@ -37,6 +37,8 @@ var Links = []Link{
 		Because: "a member is missing"},
 	{ID: "E13h", Causes: ids{"etcd-member-unreachable", "etcd-no-leader"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "apiserver-readyz-check-failing", "lease-renew-slow", "lease-expired", "lease-flapping", "lease-mass-loss", "kcm-restarts", "kcm-client-errors", "scheduler-errors"}, When: fits(hangs),
 		Because: "what the API server asks that member waits until it times out"},
+	{ID: "E13w", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"apiserver-etcd-latency", "apiserver-etcd-errors", "apiserver-5xx-ratio", "apiserver-write-latency-slo", "apiserver-read-latency-slo", "lease-renew-slow", "lease-flapping", "kcm-client-errors", "scheduler-errors", "etcd-grpc-failures", "etcd-grpc-slow"}, When: fits(justLost),
+		Because: "what was under way when it ended waited for another leader, or until etcd gave up"},
 	{ID: "E13a", Causes: ids{"etcd-member-unreachable"}, Effects: ids{"etcd-apply-slow", "etcd-grpc-slow", "etcd-proposals-pending"}, When: spareless,
 		Because: "with none to spare, every write waits for the slowest that is left"},
 	{ID: "E13b", Causes: ids{"etcd-quorum-lost"}, Effects: ids{"etcd-member-unreachable", "etcd-no-leader", "etcd-proposals-pending", "etcd-proposals-failed", "etcd-leader-flapping", "etcd-grpc-failures", "etcd-slow-read-index", "etcd-peer-failures"}, When: ofVoters,

@@ -218,6 +218,21 @@ func hangs(c, _ checks.Finding, _ View) Strength {
 	return No
 }
 
+// underWay is for how long, in seconds, a request that etcd held when a member
+// was lost may go on, to be counted by who watches after that: etcd gives up
+// after 5 s and two election timeouts (server/etcdserver, ServerConfig.ReqTimeout),
+// 7 s by default, and the kubelet sees the end of a container a while after it.
+const underWay = 15
+
+// justLost fires where the member ended while we watched, or so soon before that
+// what it was asked last ended in the window.
+func justLost(c, _ checks.Finding, _ View) Strength {
+	if before, ok := c.Numbers["lost"]; ok && before <= underWay {
+		return CoOccurrence
+	}
+	return No
+}
+
 // nobodyLeads fires unless the cause is a single member that is cut off from a
 // leader, which others have.
 func nobodyLeads(c, _ checks.Finding, _ View) Strength {
