@@ -152,7 +152,7 @@ func peerRTTHigh(p *checks.Pass) {
 		})
 		but := ""
 		if t.young > 0 {
-			but = fmt.Sprintf("; one of the two started %s ago, and the first, at its start, counts in that yet", checks.Span(t.young))
+			but = fmt.Sprintf("; one of the two started %s ago, and its slow first probe may still be in that", checks.Span(t.young))
 		}
 		v := p.Judge(m, t.status, "round trips to %s take %s, the median of %.0f %s%s", t.peer, checks.Quantile(t.median), t.Count, t.during(), but).
 			Saw(etcd.PeerMetrics, "to "+t.peer, checks.Quantile(t.median), checks.Seconds(t.limit.Seconds), t.limit.Source).
