@@ -52,6 +52,10 @@ func expired(p *checks.Pass) {
 			s = checks.Info // a candidate takes it in a moment, or nobody leads then
 			words = fmt.Sprintf("%s held it and was started anew %s ago; it may be taken once it has run out (lease %s)", l.Host(), ago(max(0, h.At.Sub(i.Started))), ago(l.Duration))
 		}
+		if d, ok := waitedFor(p, l, h.At); ok && s == checks.Critical {
+			s = checks.Info
+			words = fmt.Sprintf("%s held it and has not renewed it for %s; all candidates were started anew, the first %s ago, and each first waits out the lease (%s)", l.Host(), ago(l.Age(h.At)), ago(d), ago(l.Duration))
+		}
 		if s == checks.OutOfScope {
 			p.Nothing(l.Target(), "%s", words)
 			continue

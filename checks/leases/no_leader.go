@@ -36,12 +36,18 @@ func NoLeader(p *checks.Pass, e *leases.Elected) {
 		words = fmt.Sprintf("the lease was released %s ago and is free for a candidate", ago(age))
 	case lapsed:
 		status, words = checks.Warning, "nobody leads for the moment: "+lastOf(el)
+		if _, ok := restarted(p, el.lease); ok {
+			status, words = checks.Info, words+", which was started anew since and may take it once it has run out"
+		}
 	case lost:
 		status, words = checks.Critical, "nobody leads: "+lastOf(el)
 		if len(votes.leaders) > 0 {
 			// It may lead, with a clock that runs behind, or hang. It is alive.
 			status = checks.Warning
 			words = fmt.Sprintf("%s takes itself for the leader, but %s", checks.List(votes.leaders, 3), lastOf(el))
+		} else if d, ok := waitedFor(p, el.lease, el.held.At); ok {
+			status = checks.Info
+			words = fmt.Sprintf("nobody leads for the moment: %s; all candidates were started anew, the first %s ago, and each first waits out the lease", lastOf(el), ago(d))
 		}
 	}
 	v := p.Judge(e.Self(), status, "%s", words).

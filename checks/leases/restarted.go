@@ -28,3 +28,40 @@ func restarted(p *checks.Pass, l leases.Lease) (cluster.Instance, bool) {
 	}
 	return cluster.Instance{}, false
 }
+
+// excused is for how many of its durations a lease may stand free because its
+// candidates were started anew: one that ends again and again is always new.
+const excused = 4
+
+// waitedFor tells for how long the first of a lease's candidates runs, if all were
+// started anew so recently that none has seen the lease stand still for as long as
+// it lasts, which each must before it takes it (client-go, tools/leaderelection,
+// tryAcquireOrRenew).
+func waitedFor(p *checks.Pass, l leases.Lease, at time.Time) (time.Duration, bool) {
+	if !l.Core() || l.Holder == "" || l.Age(at) > excused*l.Duration {
+		return 0, false
+	}
+	longest, known := time.Duration(0), false
+	for _, e := range []*leases.Elected{scheduler.Elected, controllers.Elected} {
+		if l.Name != string(e.Role) {
+			continue
+		}
+		answers, gap := checks.All(p, e.Instances)
+		if gap != nil {
+			return 0, false
+		}
+		for _, a := range answers {
+			if a.Gap != nil {
+				return 0, false
+			}
+			if leases.Stopped(a.Value) {
+				continue
+			}
+			if a.Value.Started.IsZero() {
+				return 0, false
+			}
+			longest, known = max(longest, at.Sub(a.Value.Started)), true
+		}
+	}
+	return longest, known && longest <= l.Duration+time.Duration(graceShare*float64(l.Duration))
+}
