@@ -46,7 +46,7 @@ var Edges = []Edge{
 		Unseen: "the network to etcd and how busy the API server's node is", Of: ids{"apiserver-etcd-latency"}},
 	{ID: "E21", What: "slow calls to etcd → slow requests", Links: []string{"E21", "E21l", "E21r", "E21s", "E21w", "E21k", "E21a"}, Not: "not → apiserver-webhook-latency-gap: what etcd takes is in both of the times that it compares"},
 	{ID: "E22", What: "slow webhook → writes wait", Links: []string{"E22"}},
-	{ID: "E23", What: "slow requests → seats run out → requests are turned away", Links: []string{"E23", "E23b", "E23c", "E23w", "E23g", "E23t", "E23m"}},
+	{ID: "E23", What: "slow requests → seats run out → requests are turned away", Links: []string{"E23", "E23b", "E23c", "E23w", "E23g", "E23t", "E23m", "E23l"}},
 	{ID: "E24", What: "chatty client → requests are turned away", Not: "no fact tells clients apart",
 		Unseen: "which clients send the requests", Of: ids{"apf-requests-rejected", "apf-seats-exhausted", "apiserver-429"}},
 	{ID: "E25", What: "slow API or starved renewals → late leases", Links: []string{"E25", "E25b", "E25c", "E25e"}},

@@ -123,6 +123,8 @@ var Links = []Link{
 		Because: "slow requests hold their seats longer"},
 	{ID: "E23b", Causes: ids{"apf-seats-exhausted", "apf-inflight-near-limit"}, Effects: ids{"apf-queue-depth", "apf-wait-latency", "apf-requests-rejected", "apiserver-429", "apf-leader-election-starved"}, When: sameLevel,
 		Because: "every seat is taken"},
+	{ID: "E23l", Causes: ids{"apf-seats-exhausted", "apf-wait-latency", "apiserver-expensive-lists"}, Effects: ids{"apiserver-watch-cache-lag"}, When: SamePlace,
+		Because: "an instance that is busy with what takes its seats fills its caches late"},
 	{ID: "E23c", Causes: ids{"apf-requests-rejected"}, Effects: ids{"apiserver-429", "apiserver-requests-terminated", "kcm-client-errors"}, When: fits(SamePlace),
 		Because: "requests over the limit are answered 429"},
 	{ID: "E23w", Causes: ids{"apf-wait-latency"}, Effects: ids{"apiserver-429", "apiserver-requests-terminated"}, When: SamePlace,
