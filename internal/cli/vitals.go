@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
@@ -25,6 +27,9 @@ Exit code 0, or 3 if not one number could be had.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := out.check(); err != nil {
 				return err
+			}
+			if forms := []string{"text", "json", "yaml"}; !slices.Contains(forms, out.format) {
+				return usagef("-o %q: numbers alone are written as one of %s; ktriage doctor writes %s with a verdict", out.format, strings.Join(forms, ", "), out.format)
 			}
 			o, err := a.origin(&f)
 			if err != nil {

@@ -80,3 +80,11 @@ func TestYAMLIsTheSameDocument(t *testing.T) {
 		t.Errorf("-json +yaml:\n%s", diff)
 	}
 }
+
+// TestForms holds the forms whose every byte is ktriage's own. A page of HTML
+// holds the pages of rules too, which change without it.
+func TestForms(t *testing.T) {
+	for _, format := range []string{"markdown", "junit", "sarif", "prometheus", "github"} {
+		golden(t, "report."+format, render(t, format, Options{}))
+	}
+}

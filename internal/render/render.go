@@ -8,6 +8,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ktriage/ktriage/internal/render/annotations"
+	"github.com/ktriage/ktriage/internal/render/html"
+	"github.com/ktriage/ktriage/internal/render/junit"
+	"github.com/ktriage/ktriage/internal/render/markdown"
+	"github.com/ktriage/ktriage/internal/render/prometheus"
+	"github.com/ktriage/ktriage/internal/render/sarif"
 	"github.com/ktriage/ktriage/internal/render/text"
 	"github.com/ktriage/ktriage/internal/report"
 )
@@ -26,6 +32,12 @@ var forms = []form{
 	{"text", text.Write},
 	{"json", plain(JSON)},
 	{"yaml", plain(YAML)},
+	{"markdown", plain(markdown.Write)},
+	{"html", plain(html.Write)},
+	{"junit", plain(junit.Write)},
+	{"sarif", plain(sarif.Write)},
+	{"prometheus", plain(prometheus.Write)},
+	{"github", plain(annotations.Write)},
 }
 
 // plain is of forms that have no options: all of the report is in them.

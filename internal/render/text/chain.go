@@ -16,7 +16,7 @@ import (
 func (t *text) symptoms(p report.Problem) {
 	var hops []string
 	for _, h := range p.Chain() {
-		hops = append(hops, string(h.Check))
+		hops = append(hops, term.Clean(string(h.Check)))
 	}
 	if len(hops) > 0 {
 		t.wrapped(indent+"chain: ", indent+"       ", strings.Join(hops, " → "))
@@ -74,7 +74,7 @@ func (t *text) tree(ss []report.Symptom, of []int, prefix string, left *int) (ou
 			body += fmt.Sprintf(" (and %d more)", n-1)
 		}
 		t.wrapped(prefix+"└ ", prefix+"  ", body)
-		t.wrapped(prefix+"  ", prefix+"  ", t.o.faint("because "+s.Because))
+		t.wrapped(prefix+"  ", prefix+"  ", t.o.faint("because "+term.Clean(s.Because)))
 		out += t.tree(ss, g.index, prefix+"  ", left)
 	}
 	return out
@@ -112,6 +112,6 @@ func (t *text) gaps(ss []report.Symptom) {
 	t.line(indent + fmt.Sprintf("so not judged: %s", checks.Count(total, "verdict")))
 	for _, why := range whys {
 		on := slices.Compact(slices.Sorted(slices.Values(by[why])))
-		t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%d on %s: %s", len(by[why]), checks.List(on, 3), why))
+		t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%d on %s: %s", len(by[why]), checks.List(on, 3), term.Clean(why)))
 	}
 }

@@ -87,7 +87,7 @@ func (t *text) header(r *report.Report) {
 	}
 	var reached []string
 	for _, x := range c.Reached {
-		reached = append(reached, fmt.Sprintf("%s %d/%d", x.Component, x.Answered, x.Known))
+		reached = append(reached, fmt.Sprintf("%s %d/%d", term.Clean(string(x.Component)), x.Answered, x.Known))
 	}
 	parts = append(parts, cmp.Or(strings.Join(reached, " "), "nothing reached"))
 	parts = append(parts, fmt.Sprintf("%.0fs window, took %.1fs", r.WindowSeconds, r.DurationSeconds))
@@ -116,21 +116,21 @@ func (t *text) problem(p report.Problem) {
 	if len(p.AlsoPossible) > 0 {
 		var names []string
 		for _, a := range p.AlsoPossible {
-			names = append(names, fmt.Sprintf("%s on %s", a.Check, term.Clean(a.Target.String())))
+			names = append(names, fmt.Sprintf("%s on %s", term.Clean(string(a.Check)), term.Clean(a.Target.String())))
 		}
 		t.wrapped(indent, indent, "some of it could also come of "+checks.List(names, 3))
 	}
 	if p.Because != "" {
-		t.wrapped(indent, indent, p.Because)
+		t.wrapped(indent, indent, term.Clean(p.Because))
 	}
 	for i, r := range p.Remedies {
 		label := "next:  "
 		if i > 0 {
 			label = "       "
 		}
-		title := r.Title
+		title := term.Clean(r.Title)
 		if r.Risk != "" && r.Risk != checks.ReadOnly {
-			title += " (" + string(r.Risk) + ")"
+			title += " (" + term.Clean(string(r.Risk)) + ")"
 		}
 		if r.Command == "" {
 			t.wrapped(indent+label, indent+"       ", title)
@@ -139,7 +139,7 @@ func (t *text) problem(p report.Problem) {
 		t.wrapped(indent+label, indent+"       ", title+":")
 		t.line(indent + "       $ " + t.paint(color.FgCyan, term.Clean(r.Command)))
 	}
-	t.line(indent + t.paint(color.Faint, "rule:  "+p.Doc))
+	t.line(indent + t.paint(color.Faint, "rule:  "+term.Clean(p.Doc)))
 }
 
 func evidence(e checks.Evidence) string {
@@ -169,7 +169,7 @@ func (t *text) advice(r *report.Report) {
 		if f.Status == checks.Info {
 			t.line("")
 			t.wrapped(t.status(f.Status, 10), indent, fmt.Sprintf("%s: %s", term.Clean(f.Target.String()), term.Clean(f.Summary)))
-			t.line(indent + t.paint(color.Faint, "rule:  ktriage explain "+string(f.Check)))
+			t.line(indent + t.paint(color.Faint, "rule:  ktriage explain "+term.Clean(string(f.Check))))
 		}
 	}
 }
@@ -177,56 +177,39 @@ func (t *text) advice(r *report.Report) {
 // unknown writes what is not known and nothing explains, grouped by what would
 // mend it: ten checks that lack one credential are one line.
 func (t *text) unknown(r *report.Report) {
-	type key struct{ reason, remedy, detail string }
-	var keys []key
-	byKey := map[key][]report.Finding{}
-	for _, f := range r.Findings {
-		if f.Status != checks.Unknown || f.Explained {
-			continue
-		}
-		k := key{reason: string(f.Gap.Reason), remedy: f.Gap.Remedy}
-		if k.remedy == "" {
-			k.detail = f.Gap.Detail
-		}
-		if byKey[k] == nil {
-			keys = append(keys, k)
-		}
-		byKey[k] = append(byKey[k], f)
-	}
-	var absent []key // what the evidence, or the recording, does not hold: one block for all of it
-	for _, k := range keys {
-		if k.reason == string(collectors.NotAsked) {
-			absent = append(absent, k)
+	lacks := r.Lacks()
+	var absent []report.Lack // what the evidence, or the recording, does not hold: one block for all of it
+	for _, l := range lacks {
+		if l.Reason == collectors.NotAsked {
+			absent = append(absent, l)
 		}
 	}
-	for _, k := range keys {
-		if len(absent) > 1 && k.reason == string(collectors.NotAsked) {
+	for _, l := range lacks {
+		if len(absent) > 1 && l.Reason == collectors.NotAsked {
 			continue
 		}
-		fs := byKey[k]
-		ids, on := about(fs)
+		ids, on := about(l.Findings)
 		t.line("")
-		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s: %s: %s", checks.List(on, 3), k.reason, term.Clean(fs[0].Gap.Detail)))
+		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s: %s: %s", checks.List(on, 3), term.Clean(string(l.Reason)), term.Clean(l.Detail)))
 		t.wrapped(indent+"so not judged: ", indent+"  ", checks.List(ids, 4))
-		if k.remedy != "" {
-			t.wrapped(indent+"to know:  ", indent+"          ", term.Clean(k.remedy))
+		if l.Remedy != "" {
+			t.wrapped(indent+"to know:  ", indent+"          ", term.Clean(l.Remedy))
 		}
 	}
 	if len(absent) > 1 {
 		t.line("")
 		n := 0
-		for _, k := range absent {
-			n += len(byKey[k])
+		for _, l := range absent {
+			n += len(l.Findings)
 		}
 		t.wrapped(t.status(checks.Unknown, 10), indent, fmt.Sprintf("%s not judged, for want of:", checks.Count(n, "verdict")))
 		const most = 6
-		for i, k := range absent {
+		for i, l := range absent {
 			if i == most && !t.o.Verbose && len(absent) > most+1 {
 				t.line(indent + fmt.Sprintf("- and %d more (-v lists them)", len(absent)-most))
 				break
 			}
-			f := byKey[k][0]
-			t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%s (%s)", term.Clean(f.Gap.Detail), checks.Count(len(byKey[k]), "verdict")))
+			t.wrapped(indent+"- ", indent+"  ", fmt.Sprintf("%s (%s)", term.Clean(l.Detail), checks.Count(len(l.Findings), "verdict")))
 		}
 	}
 }
@@ -234,8 +217,8 @@ func (t *text) unknown(r *report.Report) {
 // about lists the checks and the targets of findings, each once.
 func about(fs []report.Finding) (ids, on []string) {
 	for _, f := range fs {
-		if !slices.Contains(ids, string(f.Check)) {
-			ids = append(ids, string(f.Check))
+		if id := term.Clean(string(f.Check)); !slices.Contains(ids, id) {
+			ids = append(ids, id)
 		}
 		if n := term.Clean(f.Target.String()); !slices.Contains(on, n) {
 			on = append(on, n)
@@ -247,14 +230,14 @@ func about(fs []report.Finding) (ids, on []string) {
 func (t *text) all(r *report.Report) {
 	t.line("")
 	for _, f := range r.Findings {
-		t.wrapped(t.status(f.Status, 11), indent+"  ", fmt.Sprintf("%s %s: %s", f.Check, term.Clean(f.Target.String()), term.Clean(f.Summary)))
+		t.wrapped(t.status(f.Status, 11), indent+"  ", fmt.Sprintf("%s %s: %s", term.Clean(string(f.Check)), term.Clean(f.Target.String()), term.Clean(f.Summary)))
 	}
 }
 
 func (t *text) verdict(r *report.Report) {
 	var per []string
 	for _, c := range componentsOf(r) {
-		per = append(per, fmt.Sprintf("%s %s", c, t.counts(r, func(f report.Finding) bool { return string(f.Component) == c })))
+		per = append(per, fmt.Sprintf("%s %s", term.Clean(c), t.counts(r, func(f report.Finding) bool { return string(f.Component) == c })))
 	}
 	t.wrapped("checks:   ", indent, strings.Join(per, " · "))
 	n := r.Totals

@@ -45,7 +45,7 @@ func (t *text) component(c collectors.Component, vs []vitals.Vital) {
 			names = append(names, v.Target.Name)
 		}
 	}
-	label := string(c)
+	label := term.Clean(string(c))
 	if len(whole) > 0 {
 		t.numbers(label, whole)
 		label = ""
@@ -82,8 +82,8 @@ func (t *text) numbers(label string, vs []vitals.Vital) {
 		case len(partNames) == 1: // one number by many parts: "qps GET 2/s, LIST 1/s"
 			word := term.Clean(v.Of + " " + v.String())
 			if len(parts) == 0 {
-				parts = []string{v.Name}
-				word = v.Name + " by part: " + word
+				parts = []string{term.Clean(v.Name)}
+				word = term.Clean(v.Name) + " by part: " + word
 			}
 			byPart[parts[0]] = append(byPart[parts[0]], word)
 		default:
