@@ -25,6 +25,7 @@ var Expired = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see who holds the lease and when it was renewed", Command: "kubectl -n {ns} get lease {obj} -o yaml", Risk: checks.ReadOnly},
 		{Title: "read why its holder stopped renewing: of the control plane's own by their label, of an operator's by the pod that holds it", Command: "kubectl -n {ns} logs -l component={obj} --tail=50 --prefix; kubectl -n {ns} logs --tail=50 HOLDER", Risk: checks.ReadOnly},
+		{Title: "only if it lasts for hours and its holder is none of those that run, let them make a new one", Command: "kubectl -n {ns} delete lease {obj}", Risk: checks.Disruptive},
 	},
 	Run: expired,
 }
@@ -52,7 +53,11 @@ func expired(p *checks.Pass) {
 			s = checks.Info // a candidate takes it in a moment, or nobody leads then
 			words = fmt.Sprintf("%s held it and was started anew %s ago; it may be taken once it has run out (lease %s)", l.Host(), ago(max(0, h.At.Sub(i.Started))), ago(l.Duration))
 		}
-		if d, ok := waitedFor(p, l, h.At); ok && s == checks.Critical {
+		if run, ok := strangers(p, l); ok && stand(l, h.At) == silent {
+			s = checks.Critical
+			words = fmt.Sprintf("%s; it is none of those that run (%s), so nobody leads %s", words, checks.List(run, 3), l.Name)
+		}
+		if d, ok := waitedFor(p, l, h.At); ok && s == checks.Critical && stand(l, h.At) == lost {
 			s = checks.Info
 			words = fmt.Sprintf("%s held it and has not renewed it for %s; all candidates were started anew, the first %s ago, and each first waits out the lease (%s)", l.Host(), ago(l.Age(h.At)), ago(d), ago(l.Duration))
 		}
@@ -95,6 +100,8 @@ func judgeLease(l leases.Lease, at time.Time) (checks.Status, string) {
 		return checks.OutOfScope, fmt.Sprintf("does not run out; %s holds it", who)
 	case held:
 		return checks.OK, fmt.Sprintf("held by %s, renewed %s ago (lease %s)", who, age, ago(l.Duration))
+	case silent:
+		return checks.Warning, fmt.Sprintf("%s has not renewed it for %s, and it lasts for %s: until then nobody else may take it", who, age, ago(l.Duration))
 	case late:
 		s := checks.Warning
 		if !l.Core() {

@@ -34,6 +34,8 @@ func NoLeader(p *checks.Pass, e *leases.Elected) {
 		return
 	case released:
 		words = fmt.Sprintf("the lease was released %s ago and is free for a candidate", ago(age))
+	case silent:
+		status, words = silence(p, el, votes)
 	case lapsed:
 		status, words = checks.Warning, "nobody leads for the moment: "+lastOf(el)
 		if _, ok := restarted(p, el.lease); ok {
@@ -56,6 +58,21 @@ func NoLeader(p *checks.Pass, e *leases.Elected) {
 	if votes.asked > 0 {
 		v.Saw(e.Claims, "take themselves for the leader", fmt.Sprint(len(votes.leaders)), "1", "")
 	}
+}
+
+// silence judges a lease that is not renewed and may not be taken for long yet.
+func silence(p *checks.Pass, el election, v votes) (checks.Status, string) {
+	last := fmt.Sprintf("%s, and it lasts for %s", lastOf(el), ago(el.lease.Duration))
+	if len(v.leaders) > 0 {
+		return checks.Warning, fmt.Sprintf("%s takes itself for the leader, but %s", checks.List(v.leaders, 3), last)
+	}
+	if run, ok := strangers(p, el.lease); ok {
+		return checks.Critical, fmt.Sprintf("nobody leads: %s; it is none of those that run (%s), which may not take it until then", last, checks.List(run, 3))
+	}
+	if v.asked > 0 && v.asked == v.answered && v.electing == v.asked && v.never {
+		return checks.Critical, fmt.Sprintf("nobody leads, by what %s say; %s", checks.Count(v.asked, "instance"), last)
+	}
+	return checks.Warning, "whether anybody leads is doubtful: " + last
 }
 
 // byClaims judges where there is no lease to go by.

@@ -65,3 +65,25 @@ func waitedFor(p *checks.Pass, l leases.Lease, at time.Time) (time.Duration, boo
 	}
 	return longest, known && longest <= l.Duration+time.Duration(graceShare*float64(l.Duration))
 }
+
+// strangers names the instances of a lease's component, if they are known and the
+// holder is none of them.
+func strangers(p *checks.Pass, l leases.Lease) ([]string, bool) {
+	var run []string
+	for _, e := range []*leases.Elected{scheduler.Elected, controllers.Elected} {
+		if !l.Core() || l.Holder == "" || l.Name != string(e.Role) {
+			continue
+		}
+		answers, gap := checks.All(p, e.Instances)
+		if gap != nil {
+			return nil, false
+		}
+		for _, a := range answers {
+			if a.Gap != nil || l.HeldBy(a.Value) {
+				return nil, false
+			}
+			run = append(run, a.Target.Name)
+		}
+	}
+	return run, len(run) > 0
+}

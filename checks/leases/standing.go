@@ -12,6 +12,7 @@ type standing int
 const (
 	undated  standing = iota // it does not say how long it is valid, or was never renewed
 	held                     // renewed in time
+	silent                   // held, for long yet, but not renewed for longer than a leader waits
 	late                     // held, but its holder is about to give up
 	released                 // its holder gave it up moments ago
 	lapsed                   // it ran out or was released; a candidate may be about to take it
@@ -53,6 +54,8 @@ func stand(l leases.Lease, at time.Time) standing {
 		return lapsed
 	case age > time.Duration(lateShare*float64(l.Duration)):
 		return late
+	case l.Silent(at):
+		return silent
 	}
 	return held
 }

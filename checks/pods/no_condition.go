@@ -148,7 +148,7 @@ func schedulers(p *checks.Pass) working {
 	if gap != nil {
 		return w
 	}
-	if l, ok := h.Of("kube-scheduler"); ok && !l.Fresh(h.At) {
+	if l, ok := h.Of("kube-scheduler"); ok && (!l.Fresh(h.At) || l.Silent(h.At)) {
 		w.known, w.works, w.mark = true, false, "no-leader"
 		w.words = fmt.Sprintf("; nobody leads: the lease was last renewed %s ago", checks.Span(l.Age(h.At)))
 	}

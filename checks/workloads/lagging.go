@@ -181,6 +181,8 @@ func leader(p *checks.Pass) string {
 	switch {
 	case !ok:
 		return "there is no lease of a controller manager"
+	case l.Silent(h.At):
+		return fmt.Sprintf("whether anybody leads is doubtful: %s holds the lease for %s and has not renewed it for %s", l.Host(), checks.Span(l.Duration), checks.Span(age))
 	case l.Fresh(h.At):
 		ago := "under 1s" // the API server's clock has no fractions
 		if age >= time.Second {

@@ -72,6 +72,18 @@ func (l Lease) Fresh(at time.Time) bool {
 	return l.Holder != "" && l.Duration > 0 && !l.Renewed.IsZero() && !l.Expired(at)
 }
 
+// silentAfter is longer than any leader of a control plane goes without renewing:
+// the longest retry period in the field is OpenShift's on a single node, 60 s, up to
+// 72 s with jitter (library-go, pkg/config/leaderelection).
+const silentAfter = 90 * time.Second
+
+// Silent reports whether a lease of the control plane has not run out, and has not
+// been renewed for longer than a leader that works would wait. Nobody may take it
+// all the same: it was made to last for minutes or hours.
+func (l Lease) Silent(at time.Time) bool {
+	return l.Core() && l.Fresh(at) && l.Age(at) > silentAfter
+}
+
 // core are the leases without which a control plane stands still.
 var core = []string{"kube-scheduler", "kube-controller-manager", "cloud-controller-manager"}
 
