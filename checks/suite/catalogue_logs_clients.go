@@ -6,16 +6,13 @@ import "github.com/ktriage/ktriage/checks"
 // check of their own.
 var logsClientsRules = decisions{
 	section: "3.3",
-	open: []checks.ID{
-		"le-acquired",
-		"refl-ended",
-		"throttle",
-		"sched-nofit",
-		"sched-bind",
-		"kcm-sync",
-		"kcm-webhook",
-		"kcm-ssa-conflict",
-		"conn-refused",
-		"cert-expired",
+	merged: []Merged{
+		{"throttle", []checks.ID{"log-client-throttled"}, "has the same lines"},
+		{"kcm-webhook", []checks.ID{"apiserver-log-webhook-closed"}, "finds them in any log"},
+		{"conn-refused", []checks.ID{"log-api-unreachable"}, "has the same lines"},
+		{"cert-expired", []checks.ID{"apiserver-log-cert"}, "finds them in any log"},
+	},
+	rejected: []Rejected{
+		{"kcm-ssa-conflict", "a conflict is how two writers take turns: the one that lost tries again at once"},
 	},
 }

@@ -38,6 +38,7 @@ type report struct {
 	of       string // "etcd" or "kube-apiserver"
 	path     string // "/health", "/readyz", "/livez", "/healthz"
 	endpoint string // of etcdctl endpoint health; empty if it is not told
+	id       uint64 // of the member; 0 if it is not told
 	code     int
 	body     []byte
 }
@@ -117,6 +118,18 @@ func (e *Evidence) readReply(in *input, v map[string]json.RawMessage) error {
 		return e.readDiagnosis(in, v["results"])
 	case v["Endpoint"] != nil && v["Status"] != nil:
 		return e.addStatus(in, text("Endpoint"), v["Status"])
+	case v["Endpoint"] != nil && v["HashKV"] != nil:
+		return e.addHash(in, v["HashKV"])
+	case v["header"] != nil && v["hash"] != nil && v["compact_revision"] != nil:
+		whole, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		return e.addHash(in, whole)
+	case v["alarms"] != nil:
+		return e.readAlarms(in, v["alarms"])
+	case v["fio version"] != nil && v["jobs"] != nil:
+		return e.readFioJSON(in, v["jobs"])
 	case v["header"] != nil && v["raftTerm"] != nil && v["version"] != nil: // the reply itself
 		whole, err := json.Marshal(v)
 		if err != nil {
@@ -299,6 +312,8 @@ func (e *Evidence) readEtcdTable(in *input, text string) error {
 			e.addMember(&member{file: in.name, ID: id, Name: column(r, "NAME"), PeerURLs: list(column(r, "PEER ADDRS")), ClientURLs: list(column(r, "CLIENT ADDRS")), IsLearner: column(r, "IS LEARNER") == "true"})
 		}
 		return nil
+	case slices.Contains(header, "HASH"):
+		return errors.New("a hash without the revision that it is of cannot be compared; use etcdctl endpoint hashkv --cluster -w json")
 	case slices.Contains(header, "HEALTH"):
 		for _, r := range rows {
 			e.addHealth(in, column(r, "ENDPOINT"), column(r, "HEALTH") == "true", column(r, "ERROR"))

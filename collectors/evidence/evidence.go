@@ -33,7 +33,8 @@ type Evidence struct {
 	statuses  []*status
 	members   []*member // of etcd's own list
 	reports   []*report
-	release   string // version of the API server, "v1.30.0"
+	hashes    map[uint64][]byte // of what etcd's members hold, by member
+	release   string            // version of the API server, "v1.30.0"
 	logs      []logs.Log
 	instances []*instance
 	newest    time.Time // when the newest file that was read was written
@@ -56,7 +57,7 @@ type Options struct {
 // New reads files into Evidence. A file that cannot be read is left out and
 // said to be; it is an error if none can.
 func New(files []File, o Options) (*Evidence, error) {
-	e := &Evidence{At: o.At, given: !o.At.IsZero(), apart: o.Apart, objects: map[string]*held{}}
+	e := &Evidence{At: o.At, given: !o.At.IsZero(), apart: o.Apart, objects: map[string]*held{}, hashes: map[uint64][]byte{}}
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
 	for _, f := range files {
@@ -89,6 +90,7 @@ func New(files []File, o Options) (*Evidence, error) {
 	e.supersede()
 	e.explain()
 	e.pair()
+	e.unround()
 	e.assemble()
 	e.nameLogs()
 	return e, nil

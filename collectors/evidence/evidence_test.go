@@ -241,6 +241,10 @@ func FuzzNew(f *testing.F) {
 		"[+]etcd ok\nreadyz check passed\n", "Name:  a\nNamespace: b\nNode: <none>\nStatus: Pending\nContainers:\nEvents:\n  Warning  FailedScheduling  38s (x2 over 5m)  default-scheduler  0/1 nodes are available: 1 x.\n",
 		"E0815 10:00:28.523612       1 reflector.go:140] Failed to watch *v1.Pod\n", `{"health":"true"}`, `[{"endpoint":"a","health":false,"error":"Active Alarm(s): NOSPACE"}]`, `{"items":[{"metadata":{"name":"x"}}],"kind":"PodList","apiVersion":"v1"}`,
 		"LAST SEEN   TYPE      REASON             OBJECT     MESSAGE\n5m          Warning   FailedScheduling   pod/b      0/1 nodes\n",
+		"\"MemberID\" : 5\n\"DBSize\" : 1\n\"Endpoint\" : \"a:1\"\n", "8e9e, started, a, http://a:1, http://a:2, true\n", "memberID:5 alarm:NOSPACE\n", "a:1 is unhealthy: x\n",
+		"PriorityLevelName, ActiveQueues, WaitingRequests\na, 1, 2\n", "fio-3\n  fsync/x\n sync percentiles (usec):\n 99.00th=[ 99]\n", "Device w_await\nsda 99\n", "$ kubectl get x\n```\n", "PK\x03\x04", "\xff\xfea\x00", "\x28\xb5\x2f\xfd",
+		`[{"Endpoint":"a","HashKV":{"header":{"member_id":5,"revision":8},"hash":5,"compact_revision":2,"hash_revision":8}}]`, `{"alarms":[{"memberID":5,"alarm":1}]}`,
+		"Name: a\nConditions:\n  Ready  False  Fri, 02 Jan 2026 04:00:00 +0000   Fri, 02 Jan 2026 03:50:00 +0000  x  y\n  Kubelet Version:  v1\n", "process_start_time_seconds 1\nprocess_cpu_seconds_total 2\netcd_server_has_leader 1\n",
 	} {
 		f.Add([]byte(s), []byte(etcdPod))
 		f.Add([]byte(etcdBody), []byte(s))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -80,11 +81,17 @@ func (e *Evidence) assemble() {
 		}
 		give(e, r, reports,
 			func(x *report, i *instance) bool {
-				return x.endpoint != "" && x.endpoint == i.addr || i.namedIn(x.file)
+				return x.id != 0 && x.id == i.id || x.endpoint != "" && x.endpoint == i.addr || x.id == 0 && x.endpoint == "" && i.namedIn(x.file)
 			},
 			func(i *instance) bool { return !slices.ContainsFunc(i.reports, func(*report) bool { return true }) },
-			func(x *report) *instance { return e.made(r, cmp.Or(hostOf(x.endpoint), stem(x.file)), x.endpoint) },
-			func(i *instance, x *report) { i.reports = append(i.reports, x) })
+			func(x *report) *instance {
+				name := hostOf(x.endpoint)
+				if x.id != 0 {
+					name = strconv.FormatUint(x.id, 16)
+				}
+				return e.made(r, cmp.Or(name, stem(x.file)), x.endpoint)
+			},
+			func(i *instance, x *report) { i.reports, i.id = append(i.reports, x), cmp.Or(i.id, x.id) })
 	}
 }
 

@@ -21,6 +21,11 @@ const (
 	yamlText
 	etcdTable  // of etcdctl -w table
 	etcdSimple // of etcdctl endpoint status -w simple
+	etcdFields // of etcdctl -w fields
+	etcdLines  // of etcdctl member list, endpoint health and alarm list
+	levels     // of the API server's dump_priority_levels
+	fioText
+	iostatText
 	kubeTable  // of kubectl get
 	healthText // of /readyz?verbose and the like
 	described  // of kubectl describe
@@ -49,6 +54,12 @@ func recognise(head []byte) shape {
 	case bytes.Count(head, []byte{0}) > len(head)/100:
 		return binaryFile // a few NULs are left by a disk that filled up in the middle of a log
 	}
+	if strings.HasPrefix(text, levelsHead) {
+		return levels
+	}
+	if fioHead.MatchString(text) {
+		return fioText
+	}
 	var first string
 	for n, line := range lines(text) {
 		if first == "" {
@@ -59,6 +70,14 @@ func recognise(head []byte) shape {
 			return unrecognised
 		case strings.HasPrefix(line, "# HELP ") || strings.HasPrefix(line, "# TYPE "), metricLine.MatchString(line):
 			return metricsText
+		case n == 0 && fieldLine.MatchString(line):
+			return etcdFields
+		case memberSimple.MatchString(line), alarmSimple.MatchString(line), healthSimple.MatchString(line) && strings.Contains(line, ":"):
+			return etcdLines
+		case iostatHead.MatchString(line):
+			return iostatText
+		case checkPerf.MatchString(line):
+			return logText
 		case looksLikeLog(line):
 			return logText
 		case n == 0 && (line[0] == '{' || line[0] == '['):
@@ -134,6 +153,16 @@ func (e *Evidence) interpret(in *input, head []byte) error {
 		return e.readEtcdTable(in, string(b))
 	case etcdSimple:
 		return e.readEtcdSimple(in, string(b))
+	case etcdFields:
+		return e.readEtcdFields(in, string(b))
+	case etcdLines:
+		return e.readEtcdLines(in, string(b))
+	case levels:
+		return e.readLevels(in, string(b))
+	case fioText:
+		return e.readFio(in, string(b))
+	case iostatText:
+		return e.readIostat(in, string(b))
 	case kubeTable:
 		return e.readKubeTable(in, string(b))
 	case healthText:

@@ -108,6 +108,9 @@ func (e *Evidence) ask(q collectors.Request, i *instance, path string) (*collect
 		return e.reply(i.status.body), nil
 	case path == "/member/list" && len(e.members) > 0:
 		return e.memberList(), nil
+	case path == "/maintenance/hashkv" && e.hashes[i.id] != nil:
+		r := e.reply(e.hashes[i.id])
+		return r, nil
 	}
 	for _, x := range i.reports {
 		if x.path == path {

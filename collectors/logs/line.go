@@ -28,12 +28,14 @@ const (
 )
 
 var (
-	klogLine  = regexp.MustCompile(`^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ [^:\s]+:\d+\] `)
-	capnsLine = regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+) [DINWEC] \| `)
-	criLine   = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\S+) (?:stdout|stderr) [FP] `)
-	sinceLine = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[-+]\d\d:\d\d)) `) // kubectl logs --timestamps
-	journal   = regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ ([\w./@-]+)(?:\[\d+\])?: `)
-	errorLine = regexp.MustCompile(`^(Error from server|error:|Error:|Unable to connect to the server|x509: |The connection to the server )`)
+	klogLine   = regexp.MustCompile(`^[IWEF](\d{4} \d\d:\d\d:\d\d\.\d{6})\s+\d+ [^:\s]+:\d+\] `)
+	capnsLine  = regexp.MustCompile(`^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+) [DINWEC] \| `)
+	criLine    = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\S+) (?:stdout|stderr) [FP] `)
+	sinceLine  = regexp.MustCompile(`^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[.\d]*(?:Z|[-+]\d\d:\d\d)) `)                       // kubectl logs --timestamps
+	kernelLine = regexp.MustCompile(`^\[ *\d+\.\d{6}\] |^\[[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}\] `) // dmesg, and dmesg -T
+	goFatal    = regexp.MustCompile(`^(fatal error: |runtime: out of memory|panic: )`)
+	journal    = regexp.MustCompile(`^[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \S+ ([\w./@-]+)(?:\[\d+\])?: `)
+	errorLine  = regexp.MustCompile(`^(Error from server|error:|Error:|Unable to connect to the server|x509: |The connection to the server )`)
 )
 
 // Parse reads one line. It never fails: what has no known shape is Other.
@@ -64,7 +66,7 @@ func Parse(b []byte) Line {
 			break
 		}
 		l.Kind = Klog
-		if l.At.IsZero() {
+		if l.At.IsZero() || l.At.Year() == 0 {
 			l.At, _ = time.Parse("0102 15:04:05.000000", m[1])
 		}
 	case digit(c):
@@ -99,7 +101,8 @@ func uncarry(s string) (rest string, at time.Time, ok bool) {
 		}
 	case s[3] == ' ' && s[6] == ' ' && s[9] == ':':
 		if m := journal.FindString(s); m != "" {
-			return s[len(m):], time.Time{}, true
+			at, _ = time.Parse("Jan _2 15:04:05", s[:shortest]) // as klog, without its year
+			return s[len(m):], at, true
 		}
 	}
 	if strings.HasPrefix(s, `{"log":"`) {
@@ -153,6 +156,12 @@ func (l *Line) json(s string) {
 // prints when a request fails.
 func Looks(line string) bool {
 	if errorLine.MatchString(line) {
+		return true
+	}
+	if kernelLine.MatchString(line) || goFatal.MatchString(line) {
+		return true
+	}
+	if m := journal.FindStringSubmatch(line); m != nil && (m[1] == "kernel" || m[1] == "kubelet") {
 		return true
 	}
 	return Parse([]byte(line[:min(len(line), maxLine)])).Kind != Other

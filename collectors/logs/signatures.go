@@ -2,6 +2,7 @@ package logs
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ktriage/ktriage/collectors"
@@ -79,13 +80,16 @@ const (
 
 // Signatures lists what is looked for, by component. Sources of the texts:
 // RULES.md section 3, that is etcd 3.3 to 3.7 and Kubernetes 1.14 to 1.37.
-var Signatures = []Signature{
+var Signatures = slices.Concat(usual, rarer)
+
+// usual are those of troubles.
+var usual = []Signature{
 	// etcd
 	{ID: "etcd-log-slow-apply", Component: collectors.Etcd, Only: cluster.RoleEtcd, Severity: Trouble, Few: 3,
 		Healthy: "no etcd log tells of requests that took too long", Words: "requests that took too long",
 		Means: "A request took over 100 ms in etcd. The disk, the processor or a request for very many keys is behind it; one member alone with such lines is the slow one.",
 		Next:  etcdDisk, NextTitle: "see whether the disk is behind it",
-		Any: []string{"took too long"}, Not: []string{"waiting for readindex", "failed to send out heartbeat", "heartbeat on time"},
+		Any: []string{"took too long"}, Not: []string{"slowest request took too long", "waiting for readindex", "failed to send out heartbeat", "heartbeat on time"},
 		Example: []string{`{"level":"warn","ts":"2026-01-02T03:04:05.000Z","caller":"txn/util.go:93","msg":"apply request took too long","took":"1.3s","expected-duration":"100ms","prefix":"read-only range ","request":"key:\"/registry/pods/\" ","response":"range_response_count:1"}`,
 			`2020-10-20 12:15:22.876237 W | etcdserver: read-only range request "key:\"/registry/storageclasses\" " with result "range_response_count:0 size:6" took too long (2.285637356s) to execute`}},
 	{ID: "etcd-log-slow-fsync", Component: collectors.Etcd, Only: cluster.RoleEtcd, Severity: Failure,

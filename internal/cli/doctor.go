@@ -31,7 +31,9 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 		Example: `  ktriage doctor
   ktriage doctor --context prod -o json
   ktriage doctor --etcd-endpoints https://10.0.0.1:2379 --etcd-cacert ca.crt --etcd-cert client.crt --etcd-key client.key
-  ktriage doctor --from incident.tar.gz`,
+  ktriage doctor --from incident.tar.gz
+  ktriage doctor --from must-gather.tar.gz --from etcd.log
+  ktriage doctor --from monday.tar.gz --from tuesday.tar.gz`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			bar, err := parseFailOn(failOn)
@@ -56,7 +58,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 				return err
 			}
 			defer o.close()
-			j := judgement{checks: depth(chosen, deep, sel.only...)}
+			j := judgement{checks: depth(chosen, deep || o.deep, sel.only...)}
 			var rep *report.Report
 			if record == "" {
 				rep, _ = a.judge(cmd.Context(), o, &f, j)
@@ -64,9 +66,13 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 				return err
 			}
 			verdict := rep.Status
-			if before != nil {
+			switch {
+			case before != nil:
 				rep.Changes = diff.Compare(before, rep)
 				verdict = rep.Changes.Status
+			case o.before != nil: // the exit code is about the later of two times
+				then, _ := a.judge(cmd.Context(), o.before, &f, judgement{checks: j.checks})
+				rep.Changes = diff.Compare(then, rep)
 			}
 			if err := out.write(a, rep); err != nil {
 				return err

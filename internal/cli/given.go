@@ -251,7 +251,7 @@ func (a *app) looks(name string, parts []evidence.Part, o evidence.Options) ([]*
 // ofLook is the origin of one look of loose evidence.
 func (a *app) ofLook(name string, e *evidence.Evidence) *origin {
 	return &origin{
-		source: e, name: name, meta: &capture.Meta{Tool: version(), Source: name, StartedAt: e.At, WindowSeconds: e.Window.Seconds()},
+		deep: e.Deep(), source: e, name: name, meta: &capture.Meta{Tool: version(), Source: name, StartedAt: e.At, WindowSeconds: e.Window.Seconds()},
 		cost: func() collectors.Cost { return collectors.Cost{} }, close: func() {},
 	}
 }

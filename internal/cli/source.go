@@ -114,6 +114,7 @@ type origin struct {
 	meta   *capture.Meta // of a recording; nil if live
 	cost   func() collectors.Cost
 	close  func()
+	deep   bool    // it holds what is otherwise asked for on demand only
 	before *origin // the same cluster at an earlier time; nil if none was given
 }
 
