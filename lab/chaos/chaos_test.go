@@ -26,6 +26,7 @@ var (
 	runs = flag.Int("runs", 4, "how many runs, half of them on five members")
 	seed = flag.Uint64("seed", 1, "what decides which fault comes when")
 	out  = flag.String("o", "", "a file for the table of all runs")
+	span = flag.Duration("for", 0, "begin no run later than this after the first; 0 is no limit")
 	only = flag.String("only", "", "one fault, in place of all in turn")
 )
 
@@ -52,6 +53,7 @@ func TestChaos(t *testing.T) {
 		t.Skip("KTRIAGE_BIN names no program to test")
 	}
 	var all tally
+	began := time.Now()
 	t.Run("runs", func(t *testing.T) {
 		for shard := range 4 {
 			n := 3 + 2*(shard%2)
@@ -60,6 +62,9 @@ func TestChaos(t *testing.T) {
 				r := rand.New(rand.NewPCG(*seed, uint64(shard)))
 				c := newCluster(t, n)
 				for i := range (*runs + 3) / 4 {
+					if *span > 0 && time.Since(began) > *span {
+						break // the table tells how many were made
+					}
 					// The shards of a size begin with another fault each.
 					kind := cmp.Or(*only, kinds[(i+5*(shard/2))%len(kinds)])
 					step := 1 + r.IntN(n+1)
