@@ -47,6 +47,7 @@ type Halt struct {
 	Touched bool // something was changed, by this run or, once it began, by the one that it resumes
 	Unsure  bool // whether the action of the step was carried out is not known
 	Asked   bool // the operator stopped it
+	Acted   bool // the action of the step was carried out, and the cluster not seen to be whole after it
 	Err     error
 }
 
@@ -56,6 +57,8 @@ func (h *Halt) Error() string {
 	switch {
 	case h.Unsure:
 		where = fmt.Sprintf("whether step %d was carried out is not known", h.Step)
+	case h.Acted:
+		where = fmt.Sprintf("step %d was carried out, and after it the cluster was not seen to be whole", h.Step)
 	case h.Touched && h.Step > 0:
 		where = fmt.Sprintf("stopped at step %d, the steps before it are done", h.Step)
 	}
@@ -161,11 +164,12 @@ func (r *Run) expected(now State) State {
 
 // step carries out one step, and reports whether it changed something.
 func (r *Run) step(ctx context.Context, g *gate, n int, s Step, touched bool) (changed bool, err error) {
+	acted := r.Resume != nil && r.Resume.Acted[n]
 	stop := func(err error) (bool, error) {
 		if ctx.Err() != nil {
 			err = errAsked
 		}
-		return changed, r.halt(n, touched || changed, err)
+		return changed, r.halt(&Halt{Step: n, Touched: touched || changed, Acted: acted, Err: err})
 	}
 	if err := r.wait(ctx, n, s); err != nil {
 		return stop(err)
@@ -174,7 +178,6 @@ func (r *Run) step(ctx context.Context, g *gate, n int, s Step, touched bool) (c
 		return stop(errAsked)
 	}
 	guards, clears := g.of(n - 1)
-	acted := r.Resume != nil && r.Resume.Acted[n]
 	switch {
 	case !acted && r.Resume != nil && r.Resume.Open[n] && s.Action.Kind == MoveLeader:
 		// Leadership may have arrived before the run was killed.
@@ -220,16 +223,13 @@ func (r *Run) step(ctx context.Context, g *gate, n int, s Step, touched bool) (c
 			}
 			return !sure, e
 		}
-		changed = true
+		changed, acted = true, true
 		if err := r.write(r.record(n, s, Record{Event: Acted, Seconds: took.Seconds(), Outcome: outcome})); err != nil {
 			return stop(err)
 		}
 	}
 	after, err := r.settle(ctx, n, s, clears)
 	if err != nil {
-		if ctx.Err() == nil {
-			err = fmt.Errorf("step %d was carried out, and then: %w", n, err)
-		}
 		return stop(err)
 	}
 	g.done(s.Action, took)
@@ -286,14 +286,14 @@ func (r *Run) settle(ctx context.Context, n int, s Step, clears []*checks.Check)
 	}
 }
 
-func (r *Run) halt(n int, touched bool, err error) error {
-	h := &Halt{Step: n, Touched: touched, Err: err, Asked: errors.Is(err, errAsked)}
+func (r *Run) halt(h *Halt) error {
+	h.Asked = errors.Is(h.Err, errAsked)
 	e := Refused
 	if h.Asked {
 		e = Stopped
 	}
-	if werr := r.write(Record{Event: e, Step: n, Error: err.Error()}); werr != nil {
-		h.Err = errors.Join(err, werr)
+	if err := r.write(Record{Event: e, Step: h.Step, Error: h.Err.Error()}); err != nil {
+		h.Err = errors.Join(h.Err, err)
 	}
 	return h
 }

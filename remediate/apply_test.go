@@ -178,10 +178,10 @@ func TestStopNeverCutsAnActionOff(t *testing.T) {
 	}
 	err := f.run(p).Apply(ctx)
 	var h *Halt
-	if !errors.As(err, &h) || !h.Asked || !h.Touched || h.Unsure || len(f.did) != 2 {
+	if !errors.As(err, &h) || !h.Asked || !h.Touched || h.Unsure || !h.Acted || len(f.did) != 2 {
 		t.Fatalf("did %q: %v", f.did, err)
 	}
-	if !strings.Contains(err.Error(), "step 2") {
+	if !strings.Contains(err.Error(), "step 2 was carried out, and after it the cluster was not seen to be whole") {
 		t.Errorf("it does not say where it stands: %v", err)
 	}
 }

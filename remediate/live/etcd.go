@@ -72,7 +72,7 @@ func (a *Actuator) Do(ctx context.Context, x remediate.Action) (remediate.Outcom
 	case remediate.HandOver:
 		return a.config.Kube.handOver(ctx, x)
 	}
-	return nil, fmt.Errorf("there is no action %q", x.Kind)
+	return nil, notDone("there is no action %q", x.Kind)
 }
 
 // A conn is a connection to one member, which said that it is the one.
@@ -185,12 +185,15 @@ func (a *Actuator) noteDefragmented(ctx context.Context, c *conn) error {
 func (a *Actuator) compact(ctx context.Context, x remediate.Action) (remediate.Outcome, error) {
 	rev, err := strconv.ParseInt(x.Args[remediate.ArgRevision], 10, 64)
 	if err != nil || rev <= 0 {
-		return nil, fmt.Errorf("%q is no revision", x.Args[remediate.ArgRevision])
+		return nil, notDone("%q is no revision", x.Args[remediate.ArgRevision])
 	}
 	out := remediate.Outcome{"compacted": "yes"}
 	for i, m := range a.present() {
 		c, err := a.member(ctx, m.Name)
-		if err != nil {
+		switch {
+		case err != nil && i == 0:
+			return nil, &remediate.NotDone{Err: err}
+		case err != nil:
 			return out, err
 		}
 		_, err = pb.NewKVClient(c).Compact(ctx, &pb.CompactionRequest{Revision: rev, Physical: true})
@@ -231,11 +234,11 @@ const handover = time.Minute
 func (a *Actuator) moveLeader(ctx context.Context, x remediate.Action) (remediate.Outcome, error) {
 	to, ok := a.config.State.Member(x.Args[remediate.ArgTo])
 	if !ok {
-		return nil, fmt.Errorf("%s is no member of the plan", x.Args[remediate.ArgTo])
+		return nil, notDone("%s is no member of the plan", x.Args[remediate.ArgTo])
 	}
 	id, err := strconv.ParseUint(to.ID, 16, 64)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no member's ID", to.ID)
+		return nil, notDone("%q is no member's ID", to.ID)
 	}
 	c, err := a.member(ctx, x.Target.Name)
 	if err != nil {
@@ -257,15 +260,15 @@ func (a *Actuator) moveLeader(ctx context.Context, x remediate.Action) (remediat
 // for either, takes back all of them, CORRUPT too.
 func (a *Actuator) disarm(ctx context.Context, x remediate.Action) (remediate.Outcome, error) {
 	if x.Args[remediate.ArgAlarm] != etcd.NoSpace {
-		return nil, fmt.Errorf("%s is not an alarm that ktriage takes back", x.Args[remediate.ArgAlarm])
+		return nil, notDone("%s is not an alarm that ktriage takes back", x.Args[remediate.ArgAlarm])
 	}
 	id, err := strconv.ParseUint(x.Args[remediate.ArgMemberID], 16, 64)
 	if err != nil || id == 0 {
-		return nil, fmt.Errorf("%q is no member's ID", x.Args[remediate.ArgMemberID])
+		return nil, notDone("%q is no member's ID", x.Args[remediate.ArgMemberID])
 	}
 	c, err := a.any(ctx)
 	if err != nil {
-		return nil, err
+		return nil, &remediate.NotDone{Err: err}
 	}
 	defer c.Close()
 	ctx, cancel := context.WithTimeout(ctx, brief)
@@ -273,7 +276,7 @@ func (a *Actuator) disarm(ctx context.Context, x remediate.Action) (remediate.Ou
 	m := pb.NewMaintenanceClient(c)
 	list, err := m.Alarm(ctx, &pb.AlarmRequest{Action: pb.AlarmRequest_GET})
 	if err != nil {
-		return nil, fmt.Errorf("list alarms: %w", err)
+		return nil, notDone("list alarms: %w", err)
 	}
 	raised := false
 	for _, al := range list.Alarms {
@@ -314,7 +317,7 @@ func (a *Actuator) verifyWrite(ctx context.Context) (remediate.Outcome, error) {
 	for _, m := range a.present() {
 		c, err := a.member(ctx, m.Name)
 		if err != nil {
-			return nil, err
+			return nil, &remediate.NotDone{Err: err}
 		}
 		defer c.Close()
 		kvs, names = append(kvs, pb.NewKVClient(c)), append(names, m.Name)
