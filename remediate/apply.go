@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -233,6 +234,7 @@ func (r *Run) step(ctx context.Context, g *gate, n int, s Step, touched bool) (c
 		return stop(err)
 	}
 	g.done(s.Action, took)
+	outcome = outcome.with(after, s.Action.Target)
 	if err := r.write(r.record(n, s, Record{Event: Done, Seconds: took.Seconds(), After: numbers(after, s.Action.Target), Outcome: outcome})); err != nil {
 		return stop(err)
 	}
@@ -319,6 +321,25 @@ func (r *Run) say(format string, a ...any) {
 	if r.Say != nil {
 		r.Say(format, a...)
 	}
+}
+
+// nowMark begins the mark of a verdict that tells what its target is since a step.
+const nowMark = "now="
+
+// with is an outcome together with what a look after the step found.
+func (o Outcome) with(fs []checks.Finding, t collectors.Target) Outcome {
+	for _, f := range fs {
+		for _, m := range f.Marks {
+			if now, ok := strings.CutPrefix(m, nowMark); ok && f.Target.Is(t) {
+				o = maps.Clone(o)
+				if o == nil {
+					o = Outcome{}
+				}
+				o[OutNow] = now
+			}
+		}
+	}
+	return o
 }
 
 // numbers are the measurements of a target in what a look found.

@@ -132,12 +132,17 @@ func (l *leadership) judge(s *collectors.Snapshot, is []collectors.Answer[cluste
 		return collectors.Gapf(collectors.Absent, "the lease says neither when it was renewed nor how long it is valid")
 	case holder == nil:
 		l.why = fmt.Sprintf("its holder, %s, is none of the pods that are known", l.lease.Holder)
-	case age > max(l.deadline, time.Duration(lateShare*float64(l.lease.Duration))):
-		return l.late(s, holder.Target, age)
+	case age > l.late():
+		return l.tardy(s, holder.Target, age)
 	default:
 		return l.busy(s, holder.Target, age)
 	}
 	return nil
+}
+
+// late is how long a holder may not have renewed before it is judged to be late.
+func (l *leadership) late() time.Duration {
+	return max(l.deadline, time.Duration(lateShare*float64(l.lease.Duration)))
 }
 
 // jitter is by what a candidate's pause between two tries grows at most.
@@ -179,8 +184,8 @@ func (l *leadership) standsBy(s *collectors.Snapshot, x collectors.Answer[cluste
 	return x.Target.Name + " stands by: it is healthy and takes part in the election", true
 }
 
-// late judges a holder that does not renew.
-func (l *leadership) late(s *collectors.Snapshot, t collectors.Target, age time.Duration) error {
+// tardy judges a holder that does not renew.
+func (l *leadership) tardy(s *collectors.Snapshot, t collectors.Target, age time.Duration) error {
 	h, gap := l.elected.Health.Of(s, t)
 	switch {
 	case age > l.lease.Duration+2*l.retry && l.standby != "":
@@ -234,7 +239,7 @@ func (l *leadership) busy(s *collectors.Snapshot, t collectors.Target, age time.
 
 // unseen is why it is not known whether a holder works.
 func (l *leadership) unseen(gap *collectors.Gap, age time.Duration) error {
-	return collectors.Gapf(gap.Reason, "it renewed the lease %s ago and has %s to do so again, and its metrics cannot be had: %s", checks.Span(age), checks.Span(l.deadline), gap.Detail)
+	return collectors.Gapf(gap.Reason, "it renewed the lease %s ago and is late after %s, and its metrics cannot be had: %s", checks.Span(age), checks.Span(l.late()), gap.Detail)
 }
 
 func areNext(n float64) string {

@@ -50,6 +50,15 @@ type Action struct {
 // An Outcome is what an action brought, in words for the journal.
 type Outcome map[string]string
 
+// What outcomes tell that others read.
+const (
+	Yes         = "yes"
+	OutWas      = "was"      // what it was that the action changed
+	OutNow      = "now"      // what it is since, as it was seen after
+	OutDisarmed = "disarmed" // of Disarm: Yes, unless there was nothing to take back
+	OutDeleted  = "deleted"  // of PruneEvents: how many
+)
+
 // An Actuator makes changes. It is the only interface in ktriage that does.
 //
 // Do returns when the change is made, however long that takes, and does not

@@ -163,7 +163,7 @@ func (g *gate) taken(a Action) *checks.Check {
 		case before.Holder != l.lease.Holder || !l.lease.Renewed.After(before.Renewed):
 			p.Warn(a.Target, "was taken by %s, which has not renewed it yet", l.lease.Holder)
 		default:
-			p.OK(a.Target, "is held by %s, which renews it: %s", l.lease.Holder, l.why)
+			p.OK(a.Target, "is held by %s, which renews it: %s", l.lease.Holder, l.why).Mark(nowMark + l.lease.Holder)
 		}
 	}, leaderships)
 }

@@ -22,7 +22,7 @@ var BackendMissing = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see which Service it calls, and what it takes in", Command: "kubectl get {ns} {obj} -o yaml", Risk: checks.ReadOnly},
 		{Title: "keep a copy, for putting it back", Command: "kubectl get {ns} {obj} -o yaml > {obj}.yaml", Risk: checks.ReadOnly},
-		{Title: "if its backend cannot be brought back now, take it away; its policy is then not applied", Command: "kubectl delete {ns} {obj}", Risk: checks.Disruptive},
+		{Title: "if its backend cannot be brought back now, take it away; its policy is then not applied", Command: "kubectl delete {ns} {obj}", Risk: checks.Disruptive, Recipe: "webhook-open"},
 	},
 	Run: backendMissing,
 }

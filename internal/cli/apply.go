@@ -21,7 +21,8 @@ fresh facts, and what is not known stops it as what is wrong does. After each
 step it waits until the whole cluster is as it must be.
 
 Ctrl-C stops between two steps. A run that was stopped or killed goes on with
---resume: the journal says where.
+--resume: the journal says where. With --dry-run it shows the plan, and tells
+whether its next step would be begun now or what refuses it.
 
 Exit codes: 0 all done; 4 refused, nothing was changed; 5 stopped on the way;
 64 wrong usage.`,
@@ -45,7 +46,12 @@ Exit codes: 0 all done; 4 refused, nothing was changed; 5 stopped on the way;
 			defer s.close()
 			if len(p.Steps) == 0 || f.dryRun {
 				show(a.Stdout, p)
+			}
+			switch {
+			case len(p.Steps) == 0:
 				return nil
+			case f.dryRun:
+				return s.rehearse(cmd.Context(), p, resume)
 			}
 			return a.carryOut(cmd, s, p, resume)
 		},

@@ -55,8 +55,28 @@ func (text) Type() string         { return "duration" }
 func (f *cureFlags) addReach(fs *pflag.FlagSet) {
 	f.source.addReach(fs)
 	f.source.window, f.source.timeout = 0, lookFor
+	hideCredentials(fs)
 	fs.StringVar(&f.stateDir, "state-dir", "", "`folder` of journals, locks and snapshots; /var/lib/ktriage for root, else $XDG_STATE_HOME/ktriage or ~/.local/state/ktriage")
 	fs.BoolVar(&f.dryRun, "dry-run", false, "show what would be done, and do nothing")
+}
+
+// hideCredentials makes of a flag that takes a credential one that refuses it:
+// all who are on the machine can read it in the list of processes.
+func hideCredentials(fs *pflag.FlagSet) {
+	token := fs.Lookup("token")
+	token.Value, token.Hidden = refusing{}, true
+}
+
+type refusing struct{}
+
+func (refusing) String() string   { return "" }
+func (refusing) Type() string     { return "string" }
+func (refusing) Set(string) error { return credentialError{} }
+
+type credentialError struct{}
+
+func (credentialError) Error() string {
+	return "a token on the command line is in the list of processes, for all to read; keep it in a kubeconfig"
 }
 
 func (f *cureFlags) addOptions(fs *pflag.FlagSet) {
@@ -266,34 +286,71 @@ type coded struct {
 
 func (e coded) Unwrap() error { return e.error }
 
+// run is the run of a plan, as far as it changes nothing: it goes on from where
+// the plan's journal stands, which is the file of that name.
+func (s *surgery) run(p *remediate.Plan, journal string, rs []remediate.Record, resume bool) (*remediate.Run, error) {
+	a := s.app
+	recipe, ok := remediate.Find(p.Recipe)
+	if !ok {
+		return nil, coded{fmt.Errorf("there is no recipe %q", p.Recipe), ExitRefused}
+	}
+	state := func(ctx context.Context) (remediate.State, error) { return s.state(ctx, recipe) }
+	look := func(ctx context.Context, cs []*checks.Check) []checks.Finding { return s.look(ctx, recipe, cs) }
+	run := &remediate.Run{Plan: p, Look: look, State: state, Clock: hands.Clock{}, Who: a.who(), Say: a.note}
+	standing := remediate.Stands(rs)
+	switch begun := len(standing.Open) > 0; {
+	case standing.Ended:
+		return nil, coded{fmt.Errorf("the plan was carried out already, says %s: make a new one", journal), ExitRefused}
+	case begun && !resume:
+		return nil, coded{hinted{fmt.Errorf("the plan was begun before, says %s", journal), "go on with it: " + a.name() + " apply PLAN --resume"}, ExitRefused}
+	case begun:
+		run.Resume = &standing
+	case resume:
+		a.note("the plan was not begun yet")
+	}
+	return run, nil
+}
+
+// rehearse tells whether a plan would be begun, or gone on with, now.
+func (s *surgery) rehearse(ctx context.Context, p *remediate.Plan, resume bool) error {
+	rs, journal, err := hands.PeekJournal(s.journals(), p.Digest)
+	if err != nil {
+		return coded{err, ExitRefused}
+	}
+	run, err := s.run(p, journal, rs, resume)
+	if err != nil {
+		return err
+	}
+	switch step, err := run.Rehearse(ctx); {
+	case err != nil:
+		return refused(err)
+	case step == 0:
+		s.app.note("dry run: no step is left, and nothing was changed")
+	default:
+		s.app.note("dry run: step %d of %d would be begun now, and nothing was changed", step, len(p.Steps))
+	}
+	return nil
+}
+
+func (s *surgery) journals() string { return filepath.Join(s.dir, "journal") }
+
 // apply runs a plan, and tells how it went on standard error.
 func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) error {
 	a := s.app
-	file, err := hands.OpenJournal(filepath.Join(s.dir, "journal"), p.Digest)
+	file, err := hands.OpenJournal(s.journals(), p.Digest)
 	if err != nil {
 		return coded{err, ExitRefused}
 	}
 	defer file.Close()
-	standing := remediate.Stands(file.Records)
-	recipe, ok := remediate.Find(p.Recipe)
-	if !ok {
-		return coded{fmt.Errorf("there is no recipe %q", p.Recipe), ExitRefused}
+	run, err := s.run(p, file.Name(), file.Records, resume)
+	if err != nil {
+		return err
 	}
-	state := func(ctx context.Context) (remediate.State, error) { return s.state(ctx, recipe) }
-	look := func(ctx context.Context, cs []*checks.Check) []checks.Finding { return s.look(ctx, recipe, cs) }
-	run := &remediate.Run{Plan: p, Look: look, State: state, Clock: hands.Clock{}, Who: a.who()}
-	switch begun := len(standing.Open) > 0; {
-	case standing.Ended:
-		return coded{fmt.Errorf("the plan was carried out already, says %s: make a new one", file.Name()), ExitRefused}
-	case begun && !resume:
-		return coded{hinted{fmt.Errorf("the plan was begun before, says %s", file.Name()), "go on with it: " + a.name() + " apply PLAN --resume"}, ExitRefused}
-	case begun:
-		run.Resume = &standing
-	case resume:
-		a.note("the plan was not begun yet; it begins now")
-	}
-	run.Say = a.note
-	run.Journal = remediate.NewJournal(file, a.tell)
+	records := file.Records
+	run.Journal = remediate.NewJournal(file, func(r remediate.Record) {
+		records = append(records, r)
+		a.tell(r)
+	})
 
 	// This look also finds out how etcd is reached. The state is looked at again
 	// under the lock, and who answers by each connection.
@@ -328,12 +385,12 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 	}
 	run.Do, run.Lock = act, lock
 	err = run.Apply(ctx)
-	s.leaveEvent(ctx, kube, p, err)
+	s.leaveEvent(ctx, kube, p, remediate.Account(p, records), err)
 	if err != nil {
 		err = refused(err)
 		var h *remediate.Halt
 		if errors.As(err, &h) && (h.Touched || h.Unsure) {
-			a.note("%s", s.stands(ctx, recipe))
+			a.note("%s", s.stands(ctx, p.Recipe))
 			err = hinted{err, "when the reason is gone, go on with: " + a.name() + " apply PLAN --resume; or make a new plan, which leaves out what is done"}
 		}
 		return err
@@ -342,7 +399,8 @@ func (s *surgery) apply(ctx context.Context, p *remediate.Plan, resume bool) err
 }
 
 // stands tells in what state the cluster was left.
-func (s *surgery) stands(ctx context.Context, r *remediate.Recipe) string {
+func (s *surgery) stands(ctx context.Context, id string) string {
+	r, _ := remediate.Find(id) // it was found before
 	st, err := s.state(context.WithoutCancel(ctx), r)
 	switch {
 	case err != nil:
@@ -361,14 +419,20 @@ func (s *surgery) stands(ctx context.Context, r *remediate.Recipe) string {
 	return fmt.Sprintf("the cluster now: %s, the leader is %s, %s", away, cmp.Or(st.Leader, "not agreed on"), alarms)
 }
 
-func (s *surgery) leaveEvent(ctx context.Context, kube *hands.Kube, p *remediate.Plan, err error) {
+// leaveEvent tells Kubernetes who did what, and what was before and is after.
+func (s *surgery) leaveEvent(ctx context.Context, kube *hands.Kube, p *remediate.Plan, changed []string, err error) {
 	if kube == nil {
 		return
 	}
 	who := s.app.who()
-	reason, msg := "Cured", fmt.Sprintf("%s applied %s (plan %.12s) from %s: %s", who.User, p.Recipe, p.Digest, who.Host, checks.Count(len(p.Steps), "step"))
+	reason, msg := "Cured", fmt.Sprintf("%s applied %s (plan %.12s) from %s", who.User, p.Recipe, p.Digest, who.Host)
 	if err != nil {
-		reason, msg = "CureStopped", msg+": "+err.Error()
+		reason, msg = "CureStopped", msg+", which stopped: "+err.Error()
+	}
+	if len(changed) > 0 {
+		msg += ": " + strings.Join(changed, "; ")
+	} else {
+		msg += ": nothing was changed"
 	}
 	if e := kube.Record(context.WithoutCancel(ctx), reason, msg, err != nil); e != nil {
 		s.app.note("no Event was left: %v", e)
@@ -448,14 +512,24 @@ func show(w io.Writer, p *remediate.Plan) {
 		}
 		fmt.Fprintf(w, "   guards   %s\n", clean(strings.Join(gs, ", ")))
 	}
-	fmt.Fprintf(w, "\nplan %.12s, valid until %s\n", p.Digest, p.Created.Add(time.Duration(p.ValidFor)).Format(time.RFC3339))
+	fmt.Fprintf(w, "\nplan %.12s of state %.12s, valid until %s\n", p.Digest, p.StateDigest, p.Created.Add(time.Duration(p.ValidFor)).Format(time.RFC3339))
 }
 
-// agreed asks whether to go on.
-func (a *app) agreed() bool {
+// agreed asks whether to go on. An interrupt is a no.
+func (a *app) agreed(ctx context.Context) bool {
 	fmt.Fprint(a.Stderr, "ktriage: type yes to do this: ")
-	line, _ := bufio.NewReader(a.Stdin).ReadString('\n')
-	return strings.TrimSpace(line) == "yes"
+	answer := make(chan string, 1)
+	go func() { // ends with the input, or the program
+		line, _ := bufio.NewReader(a.Stdin).ReadString('\n')
+		answer <- line
+	}()
+	select {
+	case line := <-answer:
+		return strings.TrimSpace(line) == "yes" && ctx.Err() == nil
+	case <-ctx.Done():
+		fmt.Fprintln(a.Stderr)
+		return false
+	}
 }
 
 // onLeader reports whether a plan touches the member that leads.

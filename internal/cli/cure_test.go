@@ -260,6 +260,9 @@ func TestApplyRefuses(t *testing.T) {
 		if !strings.Contains(stderr, words) || !strings.Contains(stderr, "this run changed nothing") && words != "digest" {
 			t.Errorf("it does not say %q:\n%s", words, stderr)
 		}
+		if _, dry := p.mustRun(ExitRefused, "apply", file, "--dry-run"); !strings.Contains(dry, words) {
+			t.Errorf("a dry run does not say %q:\n%s", words, dry)
+		}
 	}
 	p.now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
 	stale := plan("stale.json")
@@ -271,6 +274,10 @@ func TestApplyRefuses(t *testing.T) {
 	changed := filepath.Join(p.home, "changed.json")
 	os.WriteFile(changed, []byte(strings.Replace(string(b), `"cure-alarms",`, "", 1)), 0o600)
 	refuses(changed, "digest")
+
+	if _, stderr := p.mustRun(0, "apply", file, "--dry-run"); !strings.Contains(stderr, "step 1 of 4 would be begun now, and nothing was changed") {
+		t.Errorf("a dry run says:\n%s", stderr)
+	}
 
 	// Two runs at a time.
 	if _, err := p.client.Put(within(t), "/ktriage/lock", "someone@else"); err != nil {

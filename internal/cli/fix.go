@@ -3,10 +3,12 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/remediate"
 )
@@ -51,7 +53,7 @@ on the way; 64 wrong usage.`,
 				return nil
 			case f.yes && p.Options.MaxStall == 0 && onLeader(p):
 				return usageError{hinted{fmt.Errorf("--yes with a plan that touches the leader (%s) wants --max-stall", p.State.Leader), "such as --max-stall 10s, after which Kubernetes' own leaders give up"}}
-			case !f.yes && !a.agreed():
+			case !f.yes && !a.agreed(cmd.Context()):
 				return coded{fmt.Errorf("not agreed to: nothing was changed"), ExitRefused}
 			}
 			return a.carryOut(cmd, s, p, false)
@@ -76,16 +78,44 @@ func (a *app) listCures(cmd *cobra.Command, f *cureFlags) error {
 	return nil
 }
 
-func writeCures(w io.Writer, name string, rep *report.Report) {
-	by := map[string][]report.Problem{}
-	for _, p := range rep.Problems {
+// A caller is a finding that calls for a cure.
+type caller struct {
+	report.Also
+	cause string // what explains it; empty of a problem
+}
+
+// callers lists by recipe the findings that call for it: the problems, then
+// what they explain, which may have a cure where its cause has none.
+func callers(rep *report.Report) map[string][]caller {
+	by := map[string][]caller{}
+	add := func(f caller) {
+		i := slices.IndexFunc(all(), func(c *checks.Check) bool { return c.ID == f.Check })
+		if i < 0 {
+			return
+		}
 		seen := map[string]bool{}
-		for _, r := range p.Remedies {
+		for _, r := range all()[i].Remedies {
 			if r.Recipe != "" && !seen[r.Recipe] {
-				by[r.Recipe], seen[r.Recipe] = append(by[r.Recipe], p), true
+				by[r.Recipe], seen[r.Recipe] = append(by[r.Recipe], f), true
 			}
 		}
 	}
+	for _, p := range rep.Problems {
+		add(caller{report.Also{Check: p.Check, Target: p.Target, Status: p.Status, Summary: p.Summary}, ""})
+		for _, s := range p.Also {
+			add(caller{s, ""})
+		}
+	}
+	for _, p := range rep.Problems {
+		for _, s := range p.Symptoms {
+			add(caller{report.Also{Check: s.Check, Target: s.Target, Status: s.Status, Summary: s.Summary}, string(p.Check)})
+		}
+	}
+	return by
+}
+
+func writeCures(w io.Writer, name string, rep *report.Report) {
+	by := callers(rep)
 	fmt.Fprintf(w, "status %s: %d problems, of which ktriage has a cure for:\n", rep.Status, len(rep.Problems))
 	found := false
 	for _, r := range remediate.Recipes {
@@ -95,6 +125,9 @@ func writeCures(w io.Writer, name string, rep *report.Report) {
 				fmt.Fprintf(w, "\n  %s fix %s\n    %s\n", name, r.ID, r.Title)
 			}
 			fmt.Fprintf(w, "    for %s: %s: %q\n", p.Check, p.Target, p.Summary)
+			if p.cause != "" {
+				fmt.Fprintf(w, "      which %s brings about: see to that first\n", p.cause)
+			}
 		}
 	}
 	if !found {

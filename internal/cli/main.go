@@ -158,6 +158,10 @@ writes keys of its own, when asked to, and takes them away again.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		var c credentialError
+		if errors.As(err, &c) {
+			err = c // without the value, which the flag's own error repeats
+		}
 		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
 	})
 	root.AddCommand(a.doctor(), a.render(), a.diff(), a.vitals(), a.etcd(), a.certs(), a.pending(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs())

@@ -62,3 +62,21 @@ func FuzzSights(f *testing.F) {
 		}
 	})
 }
+
+// FuzzReadSights reads revisions from a file that is broken: what it takes has a
+// revision and a time.
+func FuzzReadSights(f *testing.F) {
+	f.Add([]byte("{\"at\":\"2026-01-02T03:04:05Z\",\"revision\":5}\n{\"revision\":-1}\ncut o"))
+	f.Add([]byte("{\"at\":\n\x00{}\n{\"at\":\"9999-12-31T23:59:59+23:59\",\"revision\":9223372036854775807}"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		got := readSights(bytes.NewReader(b))
+		if len(got) > maxSights {
+			t.Errorf("it took %d", len(got))
+		}
+		for _, s := range got {
+			if s.Revision <= 0 || s.At.IsZero() {
+				t.Errorf("it took %v", s)
+			}
+		}
+	})
+}

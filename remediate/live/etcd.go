@@ -286,12 +286,12 @@ func (a *Actuator) disarm(ctx context.Context, x remediate.Action) (remediate.Ou
 		raised = raised || al.MemberID == id
 	}
 	if !raised {
-		return remediate.Outcome{"disarmed": "it was not raised"}, nil
+		return remediate.Outcome{remediate.OutDisarmed: "it was not raised"}, nil
 	}
 	if _, err := m.Alarm(ctx, &pb.AlarmRequest{Action: pb.AlarmRequest_DEACTIVATE, MemberID: id, Alarm: pb.AlarmType_NOSPACE}); err != nil {
 		return nil, fmt.Errorf("take back NOSPACE of %x: %w", id, err)
 	}
-	return remediate.Outcome{"disarmed": "yes"}, nil
+	return remediate.Outcome{remediate.OutDisarmed: remediate.Yes}, nil
 }
 
 // any connects to the first member that answers.

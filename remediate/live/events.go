@@ -27,7 +27,7 @@ const eventsAPage = 250
 type pruned struct{ deleted, gone, changed int }
 
 func (p pruned) outcome(saved string) remediate.Outcome {
-	o := remediate.Outcome{"deleted": strconv.Itoa(p.deleted), "gone before": strconv.Itoa(p.gone), "changed since": strconv.Itoa(p.changed)}
+	o := remediate.Outcome{remediate.OutDeleted: strconv.Itoa(p.deleted), "gone before": strconv.Itoa(p.gone), "changed since": strconv.Itoa(p.changed)}
 	if p.deleted > 0 {
 		o["saved"] = saved
 	}

@@ -44,6 +44,23 @@ func OpenJournal(dir, plan string) (*JournalFile, error) {
 	return j, nil
 }
 
+// PeekJournal reads the journal of a plan, if there is one, and changes nothing.
+func PeekJournal(dir, plan string) (rs []remediate.Record, name string, err error) {
+	name = filepath.Join(dir, plan+".jsonl")
+	f, err := os.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, name, nil
+	}
+	if err != nil {
+		return nil, name, fmt.Errorf("open journal: %w", err)
+	}
+	defer f.Close()
+	if rs, _, err = remediate.ReadJournal(f, plan); err != nil {
+		return nil, name, fmt.Errorf("%s: %w", name, err)
+	}
+	return rs, name, nil
+}
+
 // load reads what is there, and cuts off a line that was not written to its end.
 func (j *JournalFile) load(plan string) error {
 	if err := lockFile(j.File); err != nil {

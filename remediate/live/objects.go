@@ -2,6 +2,7 @@ package live
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,7 +60,7 @@ func (k *Kube) openHook(ctx context.Context, x remediate.Action) (remediate.Outc
 		if err != nil {
 			return nil, failed(err, "change", x.Target.Name)
 		}
-		return remediate.Outcome{"opened": "yes", "saved": x.Args[remediate.ArgSaved]}, nil
+		return remediate.Outcome{"opened": remediate.Yes, remediate.OutWas: cmp.Or(w.FailurePolicy, "Fail"), "saved": x.Args[remediate.ArgSaved]}, nil
 	}
 	return nil, notDone("%s has no webhook %s any more", x.Target.Name, x.Args[remediate.ArgHook])
 }
