@@ -251,7 +251,8 @@ func (c *cluster) fragment(mib int) {
 	}
 	for _, m := range c.members {
 		for range 100 {
-			if st, err := c.status(m); err == nil && st.DbSizeInUse*2 < st.DbSize {
+			// So many that the rule of the plan takes each member.
+			if st, err := c.status(m); err == nil && st.DbSizeInUse*2 < st.DbSize && st.DbSize-st.DbSizeInUse > int64(mib-6)<<20 {
 				break
 			}
 			// Pages that were freed are counted when something is written after.
