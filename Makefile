@@ -45,7 +45,7 @@ differential:
 RUNS ?= 100
 chaos: build
 	cd lab && $(GO) run ./cmd/lab build
-	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./chaos -run TestChaos -count=1 -parallel 4 -timeout 5h -v -runs $(RUNS) -o $(CURDIR)/docs/chaos.md
+	cd lab && KTRIAGE_BIN=$(CURDIR)/$(BIN) $(GO) test ./chaos -run TestChaos -count=1 -parallel 4 -timeout 5h -v -runs $(RUNS) -report $(CURDIR)/docs/chaos.md
 
 # Compares what clients notice of a defragmentation with the same by PEER, a build
 # of github.com/ahrtr/etcd-defrag, on databases of SIZES GiB in a folder BASE, which

@@ -25,7 +25,7 @@ import (
 var (
 	runs = flag.Int("runs", 4, "how many runs, half of them on five members")
 	seed = flag.Uint64("seed", 1, "what decides which fault comes when")
-	out  = flag.String("o", "", "a file for the table of all runs")
+	out  = flag.String("report", "", "a file for the table of all runs")
 	span = flag.Duration("for", 0, "begin no run later than this after the first; 0 is no limit")
 	only = flag.String("only", "", "one fault, in place of all in turn")
 )
