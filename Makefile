@@ -11,7 +11,7 @@ build:
 
 # All tests that need no lab.
 test:
-	$(GO) test -race ./...
+	$(GO) test -race -timeout 20m ./...
 
 # Builds the lab, starts it, and tries the built ktriage on it as a user would. One
 # package at a time: what is measured must not be another test.
