@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -19,6 +18,8 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/server/v3/embed"
 	"go.uber.org/zap"
+
+	"github.com/ktriage/ktriage/internal/testport"
 )
 
 // etcd runs real members, each a process of its own, as members of one process
@@ -176,10 +177,9 @@ func (all *members) start(ts *testscript.TestScript, n int, quota string) {
 }
 
 func freeURL(ts *testscript.TestScript) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := testport.Addr()
 	ts.Check(err)
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	return "http://" + addr
 }
 
 // etcdMember is the program of one member.

@@ -26,6 +26,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/ktriage/ktriage/collectors"
+	"github.com/ktriage/ktriage/internal/testport"
 )
 
 const token = "secret-token"
@@ -254,12 +255,11 @@ func wantGap(t *testing.T, g *collectors.Gap, reason collectors.Reason, words ..
 // deadAddr is an address of this machine where nothing listens.
 func deadAddr(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := testport.Addr()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return l.Addr().String()
+	return addr
 }
 
 // muteAddr is one where connections are accepted and nothing is ever said.

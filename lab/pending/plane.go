@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
+	"strings"
 	"time"
 
+	"github.com/ktriage/ktriage/internal/testport"
 	"github.com/ktriage/ktriage/lab/build"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -50,17 +50,18 @@ func StartPlane(ctx context.Context, dir string) (*Plane, error) {
 		}
 	}
 	p := &Plane{dir: dir}
-	var ports []int
+	var hosts []string
 	for range 4 {
-		port, err := freePort()
+		host, err := testport.Addr()
 		if err != nil {
 			return nil, err
 		}
-		ports = append(ports, port)
+		hosts = append(hosts, host)
 	}
-	url := func(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }
-	if err := p.start(bins.Etcd, "--data-dir", filepath.Join(dir, "etcd"), "--listen-client-urls", url(ports[0]), "--advertise-client-urls", url(ports[0]),
-		"--listen-peer-urls", url(ports[1]), "--initial-advertise-peer-urls", url(ports[1]), "--initial-cluster", "default="+url(ports[1]), "--unsafe-no-fsync"); err != nil {
+	url := func(host string) string { return "http://" + host }
+	port := func(host string) string { return host[strings.LastIndexByte(host, ':')+1:] }
+	if err := p.start(bins.Etcd, "--data-dir", filepath.Join(dir, "etcd"), "--listen-client-urls", url(hosts[0]), "--advertise-client-urls", url(hosts[0]),
+		"--listen-peer-urls", url(hosts[1]), "--initial-advertise-peer-urls", url(hosts[1]), "--initial-cluster", "default="+url(hosts[1]), "--unsafe-no-fsync"); err != nil {
 		return nil, err
 	}
 	key := filepath.Join(dir, "service-accounts.key")
@@ -72,13 +73,13 @@ func StartPlane(ctx context.Context, dir string) (*Plane, error) {
 		return nil, err
 	}
 	// Nothing may change what the worlds say: no taints on new nodes, no finalizers.
-	if err := p.start(bins.APIServer, "--etcd-servers", url(ports[0]), "--secure-port", strconv.Itoa(ports[2]), "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(dir, "certs"),
+	if err := p.start(bins.APIServer, "--etcd-servers", url(hosts[0]), "--secure-port", port(hosts[2]), "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(dir, "certs"),
 		"--token-auth-file", tokens, "--authorization-mode", "AlwaysAllow", "--service-account-issuer", "https://pending.example", "--service-account-key-file", key,
 		"--service-account-signing-key-file", key, "--service-cluster-ip-range", "10.0.0.0/24", "--endpoint-reconciler-type", "none",
 		"--disable-admission-plugins", "ServiceAccount,TaintNodesByCondition,DefaultStorageClass,StorageObjectInUseProtection"); err != nil {
 		return nil, err
 	}
-	config := &rest.Config{Host: fmt.Sprintf("https://127.0.0.1:%d", ports[2]), BearerToken: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1}
+	config := &rest.Config{Host: "https://" + hosts[2], BearerToken: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1}
 	if p.Client, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
 	}
@@ -92,7 +93,7 @@ func StartPlane(ctx context.Context, dir string) (*Plane, error) {
 		return nil, err
 	}
 	if err := p.start(bins.Scheduler, "--kubeconfig", kubeconfig, "--authentication-kubeconfig", kubeconfig, "--authorization-kubeconfig", kubeconfig,
-		"--secure-port", strconv.Itoa(ports[3]), "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(dir, "certs"), "--leader-elect=false",
+		"--secure-port", port(hosts[3]), "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(dir, "certs"), "--leader-elect=false",
 		"--kube-api-qps", "1000", "--kube-api-burst", "1000"); err != nil {
 		return nil, err
 	}
@@ -136,15 +137,6 @@ func (p *Plane) Stop() {
 		_ = p.procs[i].Process.Kill()
 		_ = p.procs[i].Wait()
 	}
-}
-
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 func writeKey(path string) error {
