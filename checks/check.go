@@ -12,7 +12,9 @@ import (
 type Status int
 
 // The statuses. OutOfScope says that the thing does not exist here, or is
-// hidden from everyone; Info is advice, which is shown on request only.
+// hidden from everyone; Info is advice, which is shown on request only. No check
+// says Suppressed: that is a verdict which the user has said to know, with a
+// reason and until when.
 const (
 	Unknown Status = iota
 	OutOfScope
@@ -20,9 +22,10 @@ const (
 	Info
 	Warning
 	Critical
+	Suppressed
 )
 
-var statuses = [...]string{"unknown", "outOfScope", "ok", "info", "warning", "critical"}
+var statuses = [...]string{"unknown", "outOfScope", "ok", "info", "warning", "critical", "suppressed"}
 
 // String returns the status as reports spell it.
 func (s Status) String() string { return statuses[s] }
@@ -48,9 +51,9 @@ func (s *Status) UnmarshalJSON(b []byte) error {
 func (s Status) Bad() bool { return s == Warning || s == Critical }
 
 // Severity orders statuses by how much they matter to a report: critical,
-// unknown, warning, info, ok, out of scope.
+// unknown, warning, info, suppressed, ok, out of scope.
 func (s Status) Severity() int {
-	return [...]int{Unknown: 4, OutOfScope: 0, OK: 1, Info: 2, Warning: 3, Critical: 5}[s]
+	return [...]int{Unknown: 5, OutOfScope: 0, OK: 1, Suppressed: 2, Info: 3, Warning: 4, Critical: 6}[s]
 }
 
 // An ID names a check for ever; a retired ID is never used again.
@@ -65,6 +68,10 @@ type Check struct {
 	Needs     []collectors.Any     // the facts that Run reads
 	Remedies  []Remedy             // what to do about a finding, the next command first
 	Run       func(*Pass)
+
+	// Thresholds are the numbers that Run judges by and that the configuration
+	// can move, in the order in which the page tells them.
+	Thresholds []*Threshold
 
 	// Deep says that it asks for much more than a few numbers, so that it is
 	// run on demand only.

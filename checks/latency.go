@@ -7,7 +7,10 @@ import (
 )
 
 // A Limit is a latency that at most a share of all observations may exceed.
+//
+// Its number is that of a threshold, which Pass.Limits fills in, or its own.
 type Limit struct {
+	At      *Threshold
 	Seconds float64
 	Share   float64 // 0.01 makes it a limit of the p99
 	Status  Status  // what it is if they do

@@ -13,6 +13,7 @@ import (
 type Pass struct {
 	check    *Check
 	snap     *collectors.Snapshot
+	tuning   Tuning
 	owed     []collectors.Target // targets given out by Each, still without a verdict
 	findings []*Finding
 }
@@ -43,7 +44,7 @@ func (p *Pass) Critical(t collectors.Target, format string, a ...any) *Verdict {
 
 // Judge reports one of the statuses OK, Info, Warning and Critical.
 func (p *Pass) Judge(t collectors.Target, s Status, format string, a ...any) *Verdict {
-	if s == Unknown || s == OutOfScope {
+	if s == Unknown || s == OutOfScope || s == Suppressed {
 		panic("Judge needs a verdict; Unknown takes a gap")
 	}
 	return p.report(t, s, nil, format, a...)

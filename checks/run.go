@@ -10,10 +10,13 @@ import (
 // Run judges the snapshot by each check, in the order given. Every check
 // answers, for every target it was given: where it does not, or panics, or has
 // nothing to examine, the verdict is Unknown.
-func Run(s *collectors.Snapshot, checks []*Check) []Finding {
+func Run(s *collectors.Snapshot, checks []*Check) []Finding { return RunWith(s, checks, nil) }
+
+// RunWith is Run with some thresholds moved.
+func RunWith(s *collectors.Snapshot, checks []*Check, t Tuning) []Finding {
 	var out []Finding
 	for _, c := range checks {
-		p := &Pass{check: c, snap: s}
+		p := &Pass{check: c, snap: s, tuning: t}
 		why := p.run()
 		for _, t := range slices.Clone(p.owed) {
 			p.Unknown(t, why)
@@ -62,17 +65,25 @@ func Facts(checks []*Check) []collectors.Any {
 
 // Worst returns the status that a report as a whole has: critical, unknown,
 // warning or ok, whichever is worst in that order. Where nothing was judged it
-// is unknown: no bad news from nobody is not good news.
+// is unknown: no bad news from nobody is not good news. Where all that was judged
+// is suppressed, it is that, and not ok.
 func Worst(fs []Finding) Status {
-	worst, judged := OK, false
+	worst, judged, suppressed := OK, false, false
 	for _, f := range fs {
+		if f.Status == Suppressed {
+			suppressed = true
+			continue
+		}
 		judged = judged || f.Status != OutOfScope && f.Status != Unknown
 		if f.Status.Severity() > worst.Severity() && f.Status != Info {
 			worst = f.Status
 		}
 	}
-	if !judged && worst == OK {
-		return Unknown
+	switch {
+	case judged || worst != OK:
+		return worst
+	case suppressed:
+		return Suppressed
 	}
-	return worst
+	return Unknown
 }

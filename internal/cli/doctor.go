@@ -43,7 +43,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 			if err := out.check(); err != nil {
 				return err
 			}
-			chosen, err := sel.chosen()
+			chosen, err := a.chosen(&sel)
 			if err != nil {
 				return err
 			}

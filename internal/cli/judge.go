@@ -48,11 +48,11 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 	facts = append(facts, j.more...)
 	c := collectors.Collect(ctx, o.source, started, window, opts, facts...)
 	snap := c.Snapshot
-	findings := checks.Run(snap, j.checks)
+	findings := checks.RunWith(snap, j.checks, a.conf.tuned.Tuning)
 	if o.meta == nil && ctx.Err() == nil && window < maxWindow && wantsMore(findings) {
 		p.note("watching up to 30s: too few observations to be sure")
 		snap = c.Extend(ctx, maxWindow)
-		findings = checks.Run(snap, j.checks)
+		findings = checks.RunWith(snap, j.checks, a.conf.tuned.Tuning)
 	}
 	p.done()
 	m := capture.Meta{
@@ -65,6 +65,7 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 	return report.New(report.Run{
 		Version: version(), Source: o.name, Duration: seconds(m.DurationSeconds), Cost: m.Cost,
 		Snapshot: snap, Checks: j.checks, Findings: findings, Vitals: vitals.Read(snap),
+		Suppressions: a.conf.tuned.Suppressions, Off: a.off(j.checks),
 	}), m
 }
 

@@ -89,6 +89,7 @@ func Main(in Invocation) int {
 // app carries the invocation to the commands.
 type app struct {
 	Invocation
+	conf configuration
 }
 
 // name is what the user calls the program: "ktriage" or "kubectl ktriage".
@@ -164,7 +165,9 @@ writes keys of its own, when asked to, and takes them away again.`,
 		}
 		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.doctor(), a.render(), a.diff(), a.vitals(), a.etcd(), a.certs(), a.pending(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs())
+	root.AddCommand(a.doctor(), a.render(), a.diff(), a.vitals(), a.etcd(), a.certs(), a.pending(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs(), a.config())
+	root.PersistentFlags().String("config", "", "the configuration, a `file`; KTRIAGE_CONFIG, or found in the usual places")
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
 	return root
 }
 

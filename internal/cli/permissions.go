@@ -42,7 +42,7 @@ Exit code 0, or 3 if one is missing or could not be asked for.`,
   ktriage permissions --check --as system:serviceaccount:monitoring:ktriage`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			chosen, err := sel.chosen()
+			chosen, err := a.named(&sel)
 			if err != nil {
 				return err
 			}
@@ -83,7 +83,7 @@ func needsOf(chosen []*checks.Check, namespaces ...string) []permissions.Need {
 	users = append(users,
 		permissions.User{Name: "every report", Facts: report.Facts},
 		permissions.User{Name: "ktriage vitals", Facts: vitals.Facts()})
-	if len(chosen) == len(all()) { // who chose some wants no more than these
+	if len(chosen) >= len(all()) { // who chose some wants no more than these
 		users = append(users, permissions.User{Name: "ktriage certs", Facts: certs.Facts()},
 			permissions.User{Name: "ktriage pending", Facts: slices.Concat(pending.Facts(), pending.SchedulerFacts())})
 	}

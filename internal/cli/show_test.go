@@ -19,7 +19,7 @@ func TestPlansCannotMoveTheCursor(t *testing.T) {
 	var plan bytes.Buffer
 	show(&plan, p)
 	var notes bytes.Buffer
-	a := &app{Invocation{Stderr: &notes}}
+	a := &app{Invocation: Invocation{Stderr: &notes}}
 	a.note("%s", "x\x1b[2J\rgone")
 	for _, out := range []string{plan.String(), notes.String()} {
 		if strings.ContainsAny(out, "\x1b\r\u202e") || strings.Contains(out, "\n9.") {

@@ -88,8 +88,13 @@ func changed(was, is report.Finding) (report.Change, bool) {
 		default:
 			return c, false
 		}
+	case is.Status == checks.Suppressed:
+		return c, false // it is as known as before, whatever it is
 	case is.Status.Bad():
 		c.Kind = report.NewTrouble
+		if was.Status == checks.Suppressed {
+			c.Note = "it was suppressed before, and is no longer"
+		}
 		if was.Status == checks.Unknown {
 			c.Note = "it could not be judged before, so it may be older"
 		}

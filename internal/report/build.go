@@ -23,6 +23,9 @@ type Run struct {
 	Checks   []*checks.Check
 	Findings []checks.Finding
 	Vitals   []vitals.Vital
+	// Suppressions and Off come from the configuration.
+	Suppressions []Suppression
+	Off          []checks.ID
 }
 
 // Facts are those that the report itself reads, for its header.
@@ -30,12 +33,14 @@ var Facts = []collectors.Any{cluster.HowReached, cluster.Version, cluster.NodeSu
 
 // New makes the document of a run.
 func New(r Run) *Report {
-	d := diagnose.Diagnose(r.Findings, diagnose.Links)
+	findings, by, told := suppress(r.Findings, r.Suppressions, r.Snapshot.At)
+	r.Findings = findings
+	d := diagnose.Diagnose(seen(findings), diagnose.Links)
 	rep := &Report{
 		SchemaVersion: SchemaVersion, Tool: Tool{r.Version}, Source: r.Source,
 		StartedAt: r.Snapshot.At.UTC(), DurationSeconds: round(r.Duration), WindowSeconds: round(r.Snapshot.Window),
 		Vitals: append([]vitals.Vital{}, r.Vitals...), Cost: r.Cost,
-		Problems: []Problem{}, Findings: []Finding{},
+		Problems: []Problem{}, Findings: []Finding{}, Suppressions: told, Off: r.Off,
 	}
 	rep.Cluster = newCluster(r)
 	byID := map[checks.ID]*checks.Check{}
@@ -50,10 +55,11 @@ func New(r Run) *Report {
 			explained[string(s.Check)+" "+s.Target.String()] = true
 		}
 	}
-	for _, f := range r.Findings {
+	for i, f := range r.Findings {
 		rep.Findings = append(rep.Findings, Finding{
 			Check: f.Check, Component: component(byID[f.Check], f), Target: f.Target, Status: f.Status, Summary: f.Summary, Gap: f.Gap, Evidence: f.Evidence,
-			Explained: explained[string(f.Check)+" "+f.Target.String()] && f.Status != checks.OK,
+			Explained:  explained[string(f.Check)+" "+f.Target.String()] && f.Status != checks.OK && f.Status != checks.Suppressed,
+			Suppressed: by[i],
 		})
 		rep.Totals.add(f.Status)
 	}
@@ -65,7 +71,7 @@ func New(r Run) *Report {
 func status(fs []checks.Finding, d diagnose.Diagnosis) checks.Status {
 	counted := slices.Concat(d.Unknown, d.Rest)
 	for _, f := range fs {
-		if f.Status.Bad() {
+		if f.Status.Bad() || f.Status == checks.Suppressed {
 			counted = append(counted, f)
 		}
 	}
@@ -93,6 +99,8 @@ func (t *Totals) add(s checks.Status) {
 		t.Critical++
 	case checks.OutOfScope:
 		t.OutOfScope++
+	case checks.Suppressed:
+		t.Suppressed++
 	default:
 		t.Unknown++
 	}

@@ -69,6 +69,9 @@ func (r *Report) mend() error {
 		if f.Gap == nil && (f.Status == checks.Unknown || f.Status == checks.OutOfScope) {
 			f.Gap = collectors.Gapf(collectors.NotAsked, "the report does not say why")
 		}
+		if f.Suppressed == nil && f.Status == checks.Suppressed {
+			f.Suppressed = &SuppressedBy{Status: checks.Unknown, Reason: "the report does not say why"}
+		}
 	}
 	for _, p := range r.Problems {
 		for i, s := range p.Symptoms {

@@ -27,6 +27,11 @@ type Report struct {
 	Findings        []Finding       `json:"findings"`
 	Totals          Totals          `json:"totals"`
 	Cost            collectors.Cost `json:"cost"`
+	// Suppressions are all that were in force or have expired, whether they
+	// met anything or not; Off are the checks that were not run because the
+	// configuration turns them off.
+	Suppressions []Suppression `json:"suppressions,omitempty"`
+	Off          []checks.ID   `json:"off,omitempty"`
 	// Changes are since an earlier report, if there is one to compare with.
 	Changes *Changes `json:"changes,omitempty"`
 }
@@ -122,6 +127,8 @@ type Finding struct {
 	Evidence  []checks.Evidence    `json:"evidence,omitempty"`
 	// Explained is set for a finding that is a symptom of a problem.
 	Explained bool `json:"explained,omitempty"`
+	// Suppressed is set if and only if Status is checks.Suppressed.
+	Suppressed *SuppressedBy `json:"suppressed,omitempty"`
 }
 
 // Totals counts the findings by status.
@@ -132,4 +139,5 @@ type Totals struct {
 	Critical   int `json:"critical"`
 	Unknown    int `json:"unknown"`
 	OutOfScope int `json:"outOfScope"`
+	Suppressed int `json:"suppressed"`
 }

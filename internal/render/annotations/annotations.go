@@ -53,6 +53,9 @@ func Write(w io.Writer, r *report.Report) error {
 		}
 		command(out, "notice", "unknown", lines)
 	}
+	for _, line := range r.SuppressionLines() {
+		command(out, "notice", "suppressed", []string{line.Text})
+	}
 	n := r.Totals
 	command(out, "notice", "ktriage", []string{fmt.Sprintf("%s: %s; %d critical, %d warning, %d unknown, %d ok", r.Status, checks.Count(len(r.Problems), "problem"), n.Critical, n.Warning, n.Unknown, n.OK)})
 	return out.Flush()

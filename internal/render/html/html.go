@@ -104,7 +104,7 @@ func groups(r *report.Report) []group {
 	}
 	for i := range out {
 		slices.SortStableFunc(out[i].Findings, func(a, b report.Finding) int { return b.Status.Severity() - a.Status.Severity() })
-		for _, s := range []checks.Status{checks.Critical, checks.Warning, checks.Unknown, checks.Info, checks.OK, checks.OutOfScope} {
+		for _, s := range []checks.Status{checks.Critical, checks.Warning, checks.Unknown, checks.Info, checks.Suppressed, checks.OK, checks.OutOfScope} {
 			n := 0
 			for _, f := range out[i].Findings {
 				if f.Status == s {

@@ -62,7 +62,7 @@ type outcome struct {
 }
 
 // Write writes the report. Trouble is a failure, what is not known an error, what
-// does not exist here skipped. Advice passes, as it does everywhere.
+// does not exist here or is suppressed skipped. Advice passes, as it does everywhere.
 func Write(w io.Writer, r *report.Report) error {
 	var doc suites
 	var components []collectors.Component
@@ -110,6 +110,10 @@ func (s *suite) add(f report.Finding) {
 	case checks.Unknown:
 		s.Errors++
 		t.Error = &outcome{clean(f.Summary), f.Status.String(), body(f)}
+	case checks.Suppressed: // the schema has no room for why in the element itself
+		s.Skipped++
+		t.Skipped = &empty{}
+		s.Out += clean(fmt.Sprintf("suppressed: %s on %s: %s: %s", f.Check, f.Target, f.Summary, f.Suppressed.Told())) + "\n"
 	case checks.OutOfScope:
 		s.Skipped++
 		t.Skipped = &empty{}

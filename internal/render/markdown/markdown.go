@@ -32,18 +32,23 @@ func Write(w io.Writer, r *report.Report) error {
 	}
 	fmt.Fprintf(b, "# %s %s: %s\n\n", mark(r.Status), cmp.Or(escape(r.Cluster.Name), "cluster"), title)
 	fmt.Fprintf(b, "%s\n\n", strings.Join(about(r), " · "))
-	fmt.Fprintf(b, "%d critical · %d warning · %d unknown · %d ok\n", n.Critical, n.Warning, n.Unknown, n.OK)
+	fmt.Fprintf(b, "%d critical · %d warning · %d unknown · %d ok", n.Critical, n.Warning, n.Unknown, n.OK)
+	if n.Suppressed > 0 {
+		fmt.Fprintf(b, " · %d suppressed", n.Suppressed)
+	}
+	b.WriteString("\n")
 	for _, p := range r.Problems {
 		problem(b, p)
 	}
 	lacks(b, r)
+	suppressed(b, r)
 	numbers(b, r.Vitals)
 	all(b, r)
 	return b.Flush()
 }
 
 func mark(s checks.Status) string {
-	sign := map[checks.Status]string{checks.Critical: "🔴", checks.Warning: "🟡", checks.Unknown: "🟣", checks.OK: "🟢", checks.Info: "🔵", checks.OutOfScope: "⚪"}[s]
+	sign := map[checks.Status]string{checks.Critical: "🔴", checks.Warning: "🟡", checks.Unknown: "🟣", checks.OK: "🟢", checks.Info: "🔵", checks.OutOfScope: "⚪", checks.Suppressed: "🔇"}[s]
 	return sign + " " + strings.ToUpper(s.String())
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/ktriage/ktriage/internal/term"
 )
 
-var statuses = []checks.Status{checks.Critical, checks.Warning, checks.Unknown, checks.Info, checks.OK, checks.OutOfScope}
+var statuses = []checks.Status{checks.Critical, checks.Warning, checks.Unknown, checks.Info, checks.Suppressed, checks.OK, checks.OutOfScope}
 
 // Write writes the metrics. Those of rules are there with 0 too, so that an alert
 // ends when the trouble does.
@@ -65,8 +65,8 @@ func (fs *families) checks(r *report.Report) {
 		count[key{f.Check, f.Status}]++
 	}
 	for _, id := range ids {
-		for _, s := range []checks.Status{checks.Critical, checks.Warning, checks.Unknown} {
-			fs.add("ktriage_check_verdicts", "Verdicts of a rule that are trouble or unknown, by status.", float64(count[key{id, s}]),
+		for _, s := range []checks.Status{checks.Critical, checks.Warning, checks.Unknown, checks.Suppressed} {
+			fs.add("ktriage_check_verdicts", "Verdicts of a rule that are trouble, unknown or suppressed, by status.", float64(count[key{id, s}]),
 				"check", string(id), "component", component[id], "status", s.String())
 		}
 	}

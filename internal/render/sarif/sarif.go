@@ -71,11 +71,20 @@ type result struct {
 	Locations           []location        `json:"locations"`
 	PartialFingerprints map[string]string `json:"partialFingerprints"`
 	Properties          *explained        `json:"properties,omitempty"`
+	// Suppressions are none or one: that of the configuration.
+	Suppressions []suppression `json:"suppressions,omitempty"`
 }
 
 type explained struct {
 	// Explained is of what a problem among the results brings about.
 	Explained bool `json:"explained"`
+}
+
+// A suppression is external: it is not in what was looked at.
+type suppression struct {
+	Kind          string `json:"kind"`
+	Status        string `json:"status"`
+	Justification string `json:"justification"`
 }
 
 type location struct {
@@ -141,6 +150,9 @@ func Write(w io.Writer, r *report.Report) error {
 
 func resultOf(f report.Finding, rule int) result {
 	k := kinds[f.Status]
+	if f.Suppressed != nil {
+		k = kinds[f.Suppressed.Status]
+	}
 	target := term.Clean(f.Target.String())
 	out := result{
 		RuleID: term.Clean(string(f.Check)), RuleIndex: rule, Kind: k.kind, Level: k.level, Message: message{target + ": " + term.Clean(f.Summary)},
@@ -149,6 +161,9 @@ func resultOf(f report.Finding, rule int) result {
 			Logical:  []logical{{target, target, "resource"}},
 		}},
 		PartialFingerprints: map[string]string{"checkAndTarget/v1": term.Clean(string(f.Check)) + " " + target},
+	}
+	if f.Suppressed != nil {
+		out.Suppressions = []suppression{{"external", "accepted", term.Clean(f.Suppressed.Told())}}
 	}
 	if f.Explained {
 		out.Properties = &explained{true}

@@ -32,7 +32,7 @@ func (t *text) status(s checks.Status, width int) string {
 	pad := strings.Repeat(" ", max(1, width-len(name)))
 	attr := map[checks.Status][]color.Attribute{
 		checks.Critical: {color.FgRed, color.Bold}, checks.Warning: {color.FgYellow, color.Bold},
-		checks.Unknown: {color.FgMagenta, color.Bold}, checks.OK: {color.FgGreen, color.Bold}, checks.Info: {color.FgBlue},
+		checks.Unknown: {color.FgMagenta, color.Bold}, checks.OK: {color.FgGreen, color.Bold}, checks.Info: {color.FgBlue}, checks.Suppressed: {color.FgBlue},
 	}[s]
 	if attr == nil {
 		return name + pad
@@ -49,7 +49,7 @@ func (t *text) counts(r *report.Report, match func(report.Finding) bool) string 
 		}
 	}
 	var out []string
-	for _, s := range []checks.Status{checks.Critical, checks.Warning, checks.Unknown, checks.OK} {
+	for _, s := range []checks.Status{checks.Critical, checks.Warning, checks.Unknown, checks.Suppressed, checks.OK} {
 		if n[s] > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n[s], s))
 		}

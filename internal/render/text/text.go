@@ -31,6 +31,7 @@ func Write(w io.Writer, r *report.Report, o Options) error {
 		t.advice(r)
 	}
 	t.unknown(r)
+	t.suppressed(r)
 	if len(r.Vitals) > 0 {
 		t.line("")
 		t.vitals(r.Vitals)
@@ -243,13 +244,13 @@ func (t *text) verdict(r *report.Report) {
 	n := r.Totals
 	switch {
 	case len(r.Problems) > 0:
-		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("%s: %d critical, %d warning; %d unknown", checks.Count(len(r.Problems), "problem"), n.Critical, n.Warning, n.Unknown))
+		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("%s: %d critical, %d warning; %d unknown%s", checks.Count(len(r.Problems), "problem"), n.Critical, n.Warning, n.Unknown, andSuppressed(n)))
 	case n.Unknown > 0:
-		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("no trouble in what was seen; %s not judged", checks.Count(n.Unknown, "verdict")))
+		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("no trouble in what was seen; %s not judged%s", checks.Count(n.Unknown, "verdict"), andSuppressed(n)))
 	case n.OK == 0:
-		t.wrapped(t.status(r.Status, 10), indent, "nothing was judged")
+		t.wrapped(t.status(r.Status, 10), indent, "nothing was judged"+butSuppressed(n))
 	default:
-		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("no trouble found by %s", checks.Count(n.OK, "verdict")))
+		t.wrapped(t.status(r.Status, 10), indent, fmt.Sprintf("no trouble found by %s%s", checks.Count(n.OK, "verdict"), andSuppressed(n)))
 	}
 }
 
