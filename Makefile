@@ -79,6 +79,7 @@ lint:
 # Writes what is generated from the code: the list of checks and its pages.
 docs:
 	$(GO) run ./cmd/ktriage docs docs
+	$(GO) test ./internal/report -run TestThePublishedSchema -update
 
 # Records the demonstration anew, from a lab with slow disks.
 demo: build

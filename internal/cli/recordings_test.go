@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ktriage/ktriage/internal/cli"
+	"github.com/ktriage/ktriage/internal/report/reporttest"
 )
 
 // A verdict names a check and, in an expectation that does not mind which, no
@@ -106,6 +107,13 @@ func judged(file string, into any) error {
 		})
 		if !json.Valid(out.Bytes()) {
 			return nil, fmt.Errorf("%s: exit code %d, no report:\n%s", file, exit, errs.String())
+		}
+		schema, err := os.ReadFile("../../docs/report.schema.json")
+		if err != nil {
+			return nil, err
+		}
+		if err := reporttest.Validate(schema, out.Bytes()); err != nil {
+			return nil, fmt.Errorf("%s: the report is not as its schema says: %w", file, err)
 		}
 		return out.Bytes(), nil
 	}))

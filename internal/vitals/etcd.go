@@ -1,6 +1,8 @@
 package vitals
 
 import (
+	"math"
+
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/etcd"
@@ -97,8 +99,31 @@ func addP99(t collectors.Target, name string, l metrics.Latency, add func(Vital)
 		h, basis = l.Lifetime, checks.OverLifetime
 	}
 	if q, ok := h.Quantile(0.99); ok {
-		add(Vital{Target: t, Name: name, Value: q.Value, Unit: "s", Basis: basis, AtLeast: q.Beyond})
+		add(Vital{Target: t, Name: name, Value: q.Value, Unit: "s", Basis: basis, AtLeast: q.Beyond, Buckets: spread(h)})
 	}
+}
+
+// spread is how observations fall into buckets, without those at both ends that
+// are empty.
+func spread(h metrics.Histogram) []Bucket {
+	var out []Bucket
+	over, below, last := 0.0, 0.0, -1
+	for _, b := range h.Buckets {
+		n := b.Count - below
+		x := Bucket{Over: over, UpTo: b.LE, Count: max(0, n)}
+		if math.IsInf(b.LE, 1) {
+			x.UpTo = 0
+		}
+		over, below = b.LE, b.Count
+		if n <= 0 && len(out) == 0 {
+			continue
+		}
+		out = append(out, x)
+		if n > 0 {
+			last = len(out) - 1
+		}
+	}
+	return out[:last+1]
 }
 
 // addSlowestPeer adds the p99 of the round trips to the slowest peer that

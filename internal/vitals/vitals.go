@@ -21,8 +21,20 @@ type Vital struct {
 	// AtLeast says that the number is a lower bound: a quantile beyond the
 	// last bucket.
 	AtLeast bool `json:"atLeast,omitempty"`
+	// Buckets is, of a quantile, how the observations are spread that it was
+	// taken from, over what Basis names: from the first bucket that holds one to
+	// the last.
+	Buckets []Bucket `json:"buckets,omitempty"`
 	// Text goes with the number where one is not enough: who holds a lease.
 	Text string `json:"text,omitempty"`
+}
+
+// A Bucket counts the observations of a histogram above the bucket before it,
+// and up to a limit in the unit of the vital.
+type Bucket struct {
+	Over  float64 `json:"over"`
+	UpTo  float64 `json:"upTo,omitempty"` // left out of the last, which has no limit
+	Count float64 `json:"count"`
 }
 
 // A Group reads the vitals of one component. What a fact does not know is left

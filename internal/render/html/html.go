@@ -35,14 +35,18 @@ func Policy() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'"
 }
 
-// Write writes the page.
-func Write(w io.Writer, r *report.Report) error {
+// Write writes the page of a report alone.
+func Write(w io.Writer, r *report.Report) error { return WriteAfter(w, r, nil) }
+
+// WriteAfter writes the page of a report, with the course of its vitals over
+// earlier runs, of which the earliest is first.
+func WriteAfter(w io.Writer, r *report.Report, past []Past) error {
 	t, err := template.New("page").Funcs(template.FuncMap{
 		"clean":  term.Clean,
 		"count":  checks.Count[int],
 		"upper":  func(s checks.Status) string { return word(s) },
 		"chart":  chart,
-		"tables": tables,
+		"tables": func(r *report.Report) []table { return tables(r, past) },
 		"anchor": anchor,
 		"rfc":    func(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") },
 		"gaps":   gaps,
@@ -52,7 +56,7 @@ func Write(w io.Writer, r *report.Report) error {
 	if err != nil {
 		return err
 	}
-	docs, err := pages(r)
+	found, others, err := pages(r)
 	if err != nil {
 		return err
 	}
@@ -65,8 +69,9 @@ func Write(w io.Writer, r *report.Report) error {
 		Style  template.CSS
 		Lacks  []report.Lack
 		Groups []group
-		Pages  []doc
-	}{r, Policy(), template.CSS(style), r.Lacks(), groups(r), docs}); err != nil {
+		Found  []doc // the pages of rules that found something to act upon
+		Others []doc
+	}{r, Policy(), template.CSS(style), r.Lacks(), groups(r), found, others}); err != nil {
 		return err
 	}
 	_, err = w.Write(b.Bytes())
@@ -148,31 +153,37 @@ func judged(l report.Lack) string {
 
 // A doc is the page of a rule.
 type doc struct {
-	ID   checks.ID
-	Body template.HTML
+	ID    checks.ID
+	Title string
+	Body  template.HTML
 }
 
-// pages are those of the rules that found something to act upon. All of them
-// would make the page ten times as large for what is well.
-func pages(r *report.Report) ([]doc, error) {
-	want := map[checks.ID]bool{}
+// pages are those of the rules that were run: of those that found something to
+// act upon, and of the others.
+func pages(r *report.Report) (found, others []doc, err error) {
+	ran, bad := map[checks.ID]bool{}, map[checks.ID]bool{}
 	for _, f := range r.Findings {
-		want[f.Check] = want[f.Check] || f.Status.Bad() || f.Status == checks.Info
+		ran[f.Check] = true
+		bad[f.Check] = bad[f.Check] || f.Status.Bad() || f.Status == checks.Info
 	}
-	var out []doc
 	for _, c := range suite.All() {
-		if !want[c.ID] {
+		if !ran[c.ID] {
 			continue
 		}
 		_, body, _ := strings.Cut(strings.TrimSpace(c.Doc), "\n") // the heading is the page's own
 		var b bytes.Buffer
 		if err := goldmark.Convert([]byte(body), &b); err != nil {
-			return nil, fmt.Errorf("page of %s: %w", c.ID, err)
+			return nil, nil, fmt.Errorf("page of %s: %w", c.ID, err)
 		}
 		// What a rule's page says is in the program; nothing of it comes of a cluster.
-		out = append(out, doc{c.ID, template.HTML(b.String())})
+		d := doc{c.ID, c.Title, template.HTML(b.String())}
+		if bad[c.ID] {
+			found = append(found, d)
+		} else {
+			others = append(others, d)
+		}
 	}
-	return out, nil
+	return found, others, nil
 }
 
 // anchor is where a rule's page is.

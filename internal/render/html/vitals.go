@@ -25,27 +25,30 @@ type row struct {
 }
 
 type cell struct {
-	Text string
-	Bar  template.HTML
+	Text    string
+	Bar     template.HTML
+	Buckets template.HTML // how the observations are spread that a quantile is of
+	Course  template.HTML // what the number was in earlier runs
 }
 
 // tables lays out the numbers. Of a number that several targets have, each is
 // drawn as a bar beside the others; a size that has a quota, as a part of it.
-func tables(r *report.Report) []table {
+func tables(r *report.Report, past []Past) []table {
 	var out []table
+	before := courses(past)
 	for vs := r.Vitals; len(vs) > 0; {
 		c := vs[0].Component
 		n := slices.IndexFunc(vs, func(v vitals.Vital) bool { return v.Component != c })
 		if n < 0 {
 			n = len(vs)
 		}
-		out = append(out, tableOf(c, vs[:n]))
+		out = append(out, tableOf(c, vs[:n], before))
 		vs = vs[n:]
 	}
 	return out
 }
 
-func tableOf(c collectors.Component, vs []vitals.Vital) table {
+func tableOf(c collectors.Component, vs []vitals.Vital, before map[string][]point) table {
 	t := table{Component: term.Clean(string(c))}
 	if c == collectors.Leases {
 		for _, v := range vs {
@@ -79,9 +82,13 @@ func tableOf(c collectors.Component, vs []vitals.Vital) table {
 		x := row{Name: term.Clean(name)}
 		for _, target := range t.Targets {
 			var words []string
-			var drawn template.HTML
+			var drawn, spread, over template.HTML
 			for _, v := range numbers[at{name, target}] {
 				words = append(words, term.Clean(v.String()))
+				spread += buckets(v)
+				if len(numbers[at{name, target}]) == 1 {
+					over = course(v, before[key(v)])
+				}
 				switch quota := numbers[at{"db quota", target}]; {
 				case (v.Name == "db size" || v.Name == "db in use") && len(quota) == 1 && quota[0].Value > 0:
 					drawn = bar(v.Value / quota[0].Value)
@@ -91,7 +98,7 @@ func tableOf(c collectors.Component, vs []vitals.Vital) table {
 					drawn = bar(v.Value / most)
 				}
 			}
-			x.Cells = append(x.Cells, cell{strings.Join(words, " · "), drawn})
+			x.Cells = append(x.Cells, cell{strings.Join(words, " · "), drawn, spread, over})
 		}
 		t.Rows = append(t.Rows, x)
 	}

@@ -106,22 +106,52 @@ func (t *text) change(x report.Change, under []report.Change) {
 	if x.Note != "" {
 		t.wrapped(indent, indent, term.Clean(x.Note))
 	}
-	if len(under) > 0 {
-		words := "with it: " + checks.Count(len(under), "symptom")
-		if worst := worstOf(under); worst.Severity() > now.Status.Severity() {
-			words += ", the worst of them " + worst.String()
-		}
+	if words := alongWith(under, now.Status); words != "" {
 		t.wrapped(indent, indent, words)
 	}
 	t.line(indent + t.paint(color.Faint, "rule:  ktriage explain "+term.Clean(string(x.Check))))
 }
 
-// worstOf is the worst that changes are about, before or after.
+// alongWith counts what changed along with a problem: symptoms, which are trouble
+// or were, and verdicts that are not to be had while it lasts, which are none.
+func alongWith(under []report.Change, status checks.Status) string {
+	symptoms, gaps, again := 0, 0, 0
+	for _, c := range under {
+		switch c.Kind {
+		case report.Unseen:
+			gaps++
+		case report.Seen:
+			again++
+		default:
+			symptoms++
+		}
+	}
+	var words []string
+	if symptoms > 0 {
+		s := checks.Count(symptoms, "symptom")
+		if worst := worstOf(under); worst.Bad() && worst.Severity() > status.Severity() {
+			s += ", the worst of them " + worst.String()
+		}
+		words = append(words, s)
+	}
+	if gaps > 0 {
+		words = append(words, checks.Count(gaps, "verdict")+" not to be had")
+	}
+	if again > 0 {
+		words = append(words, checks.Count(again, "verdict")+" to be had again")
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "with it: " + strings.Join(words, "; ")
+}
+
+// worstOf is the worst trouble that changes are about, before or after.
 func worstOf(cs []report.Change) checks.Status {
 	worst := checks.OK
 	for _, c := range cs {
 		for _, v := range []*report.Verdict{c.Before, c.After} {
-			if v != nil && v.Status.Severity() > worst.Severity() {
+			if v != nil && v.Status.Bad() && v.Status.Severity() > worst.Severity() {
 				worst = v.Status
 			}
 		}

@@ -44,7 +44,8 @@ func Sample() *report.Report {
 			{Check: "scheduler-unschedulable-pods", Target: Target("pods"), Status: checks.Warning, Summary: "900 pods cannot be placed: 900 Insufficient cpu, for example shop/web-\x1b[31m1"},
 		},
 		Vitals: []vitals.Vital{
-			{Component: collectors.Etcd, Target: Target("etcd/cp-1"), Name: "fsync p99", Value: 2.048, Unit: "s", Basis: checks.OverWindow, AtLeast: true},
+			{Component: collectors.Etcd, Target: Target("etcd/cp-1"), Name: "fsync p99", Value: 2.048, Unit: "s", Basis: checks.OverWindow, AtLeast: true,
+				Buckets: []vitals.Bucket{{Over: 0.512, UpTo: 1.024, Count: 3}, {Over: 1.024, UpTo: 2.048}, {Over: 2.048, Count: 11}}},
 			{Component: collectors.Etcd, Target: Target("etcd/cp-2"), Name: "fsync p99", Value: 0.8, Unit: "s", Basis: checks.OverLifetime},
 			{Component: collectors.Etcd, Target: Target("etcd/cp-1"), Name: "db size", Value: 5e7, Unit: "B", Basis: checks.AtInstant},
 			{Component: collectors.Leases, Target: Target("leases/kube-system/kube-scheduler"), Name: "renewed", Value: 1, Unit: "s", Basis: checks.AtInstant, Text: "cp-2"},
