@@ -1,7 +1,9 @@
 package vitals
 
 import (
+	"maps"
 	"math"
+	"slices"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
@@ -132,7 +134,8 @@ func addSlowestPeer(t collectors.Target, p etcd.Peers, add func(Vital)) {
 	var worst metrics.Quantile
 	var slowest metrics.Latency
 	found := false
-	for id, l := range p.RTT {
+	for _, id := range slices.Sorted(maps.Keys(p.RTT)) { // of two that are as slow, the same each time
+		l := p.RTT[id]
 		if active, ever := p.Active[id]; ever && !active {
 			continue
 		}
