@@ -27,6 +27,9 @@ const (
 
 var statuses = [...]string{"unknown", "outOfScope", "ok", "info", "warning", "critical", "suppressed"}
 
+// Statuses lists how reports spell them.
+func Statuses() []string { return slices.Clone(statuses[:]) }
+
 // String returns the status as reports spell it.
 func (s Status) String() string { return statuses[s] }
 

@@ -49,7 +49,7 @@ func schema(t *testing.T, closed bool) []byte {
 		Mapper: func(of reflect.Type) *jsonschema.Schema {
 			switch of {
 			case reflect.TypeFor[checks.Status]():
-				return words("unknown", "outOfScope", "ok", "info", "warning", "critical")
+				return words(checks.Statuses()...)
 			case reflect.TypeFor[checks.Basis]():
 				return words(string(checks.OverWindow), string(checks.OverLifetime), string(checks.AtInstant))
 			case reflect.TypeFor[collectors.Target]():
