@@ -4,7 +4,7 @@
 // still does.
 //
 // It works on bytes, whatever their format: what it replaces holds no quotes,
-// backslashes or ends of lines, nor does what it puts there, so that JSON stays
+// backslashes, NULs or ends of lines, nor does what it puts there, so that JSON stays
 // JSON and metrics stay metrics.
 package redact
 
@@ -41,10 +41,58 @@ type Redactor struct {
 
 // A rule finds values of a kind: the group named v of each match, or all of it.
 type rule struct {
-	kind Kind
-	hint []byte // a text without this holds none; nil to look anyway
-	find *regexp.Regexp
-	keep func(string) bool // of what only looks like one; may be nil
+	kind  Kind
+	hints []string // a text without any of these holds none; in lower case if fold
+	fold  bool     // find takes either case
+	find  *regexp.Regexp
+	keep  func(string) bool // of what only looks like one; may be nil
+}
+
+// hinted reports whether a text may hold a value. It costs a fraction of looking
+// with the expression, which most rules would otherwise do in vain in most texts.
+func (r *rule) hinted(t *text) bool {
+	in := t.b
+	if r.fold {
+		if t.folds() {
+			return true
+		}
+		in = t.lower()
+	}
+	for _, h := range r.hints {
+		if bytes.Contains(in, []byte(h)) {
+			return true
+		}
+	}
+	return false
+}
+
+// A text is what is looked through, with what the hints want to know of it.
+type text struct {
+	b        []byte
+	small    []byte // b with the letters A to Z in lower case, once asked for
+	odd, say bool   // whether b has a letter outside ASCII that folds into it; say: looked
+}
+
+func (t *text) lower() []byte {
+	if t.small == nil {
+		t.small = make([]byte, len(t.b))
+		for i, c := range t.b {
+			if 'A' <= c && c <= 'Z' {
+				c += 'a' - 'A'
+			}
+			t.small[i] = c
+		}
+	}
+	return t.small
+}
+
+// folds reports whether (?i) would take a letter that is not ASCII for one that is:
+// the long s and the sign of the kelvin are the only two.
+func (t *text) folds() bool {
+	if !t.say {
+		t.odd, t.say = bytes.Contains(t.b, []byte("\u017f")) || bytes.Contains(t.b, []byte("\u212a")), true
+	}
+	return t.odd
 }
 
 // New returns a Redactor, which replaces public IP addresses too if it is told.
@@ -59,19 +107,25 @@ func New(ips bool) *Redactor {
 
 var always = []rule{
 	// JSON web tokens, as service accounts and OpenID Connect have.
-	{Token, []byte("eyJ"), regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`), nil},
-	{Token, []byte("earer"), regexp.MustCompile(`\b[Bb]earer[ \t]+(?P<v>[A-Za-z0-9._~+/=-]{16,})`), replaced},
-	{Token, []byte("sha256~"), regexp.MustCompile(`sha256~[A-Za-z0-9_-]{20,}`), nil},                                                                       // OpenShift's
-	{Token, []byte("oken"), regexp.MustCompile(`(?i)token(?:\\?["'])?\s*[:= ]\s*(?:\\?["'])?(?P<v>[a-z0-9]{6}\.[a-z0-9]{16})\b`), nil},                     // kubeadm's
-	{Token, nil, regexp.MustCompile(`\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{36,}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35})`), nil}, // of clouds
-	{Password, []byte("://"), regexp.MustCompile(`://[^/\s:@"\\]{1,100}:(?P<v>[^/\s@"\\]{1,200})@`), replaced},
-	{Password, nil, regexp.MustCompile(`(?i)\b(?:[a-z]+[_-])?(?:password|passwd|api[_-]?key|access[_-]?(?:token|key)|client[_-]?secret|secret[_-]?(?:access[_-]?)?key)(?:=|\\?["']\s*[:=]\s*)(?:\\?["'])?(?P<v>[^\s"'\\,;&{}\[\]]{4,})`), replaced},
-	{Email, []byte("@"), regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b`), unit},
+	{kind: Token, hints: []string{"eyJ"}, find: regexp.MustCompile(`eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?`)},
+	{kind: Token, hints: []string{"earer"}, find: regexp.MustCompile(`\b[Bb]earer[ \t]+(?P<v>[A-Za-z0-9._~+/=-]{16,})`), keep: replaced},
+	// OpenShift's.
+	{kind: Token, hints: []string{"sha256~"}, find: regexp.MustCompile(`sha256~[A-Za-z0-9_-]{20,}`)},
+	// kubeadm's.
+	{kind: Token, hints: []string{"token"}, fold: true, find: regexp.MustCompile(`(?i)token(?:\\?["'])?\s*[:= ]\s*(?:\\?["'])?(?P<v>[a-z0-9]{6}\.[a-z0-9]{16})\b`)},
+	// Those of clouds and of their services.
+	{kind: Token, hints: []string{"AKIA", "ASIA", "ghp_", "gho_", "ghu_", "ghr_", "ghs_", "xox", "AIza"},
+		find: regexp.MustCompile(`\b(?:(?:AKIA|ASIA)[A-Z0-9]{16}|gh[pousr]_[A-Za-z0-9]{36,}|xox[abprs]-[A-Za-z0-9-]{10,}|AIza[0-9A-Za-z_-]{35})`)},
+	{kind: Password, hints: []string{"://"}, find: regexp.MustCompile(`://[^/\s:@"\\]{1,100}:(?P<v>[^/\s@"\\\x00]{1,200})@`), keep: replaced},
+	{kind: Password, hints: []string{"password", "passwd", "apikey", "api_key", "api-key", "accesstoken", "access_token", "access-token", "accesskey", "access_key", "access-key",
+		"clientsecret", "client_secret", "client-secret", "secretkey", "secret_key", "secret-key", "secretaccess", "secret_access", "secret-access"}, fold: true,
+		find: regexp.MustCompile(`(?i)\b(?:[a-z]+[_-])?(?:password|passwd|api[_-]?key|access[_-]?(?:token|key)|client[_-]?secret|secret[_-]?(?:access[_-]?)?key)(?:=|\\?["']\s*[:=]\s*)(?:\\?["'])?(?P<v>[^\s"'\\,;&{}\[\]\x00]{4,})`), keep: replaced},
+	{kind: Email, hints: []string{"@"}, find: regexp.MustCompile(`[A-Za-z0-9][A-Za-z0-9._%+-]*@[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,24}\b`), keep: unit},
 }
 
 var addresses = []rule{
-	{PublicIP, []byte("."), regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}\b`), private},
-	{PublicIP, []byte(":"), regexp.MustCompile(`(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}`), private},
+	{kind: PublicIP, hints: []string{"."}, find: regexp.MustCompile(`\b(?:\d{1,3}\.){3}\d{1,3}\b`), keep: private},
+	{kind: PublicIP, hints: []string{":"}, find: regexp.MustCompile(`(?:[0-9a-fA-F]{0,4}:){2,7}[0-9a-fA-F]{0,4}`), keep: private},
 }
 
 func replaced(s string) bool { return len(s) > 9 && s[:9] == "redacted-" }
@@ -106,19 +160,24 @@ func Private(a netip.Addr) bool {
 
 // Bytes returns b with what is to be replaced in it replaced. It may return b.
 func (r *Redactor) Bytes(b []byte) []byte {
-	for _, rule := range r.rules {
-		if rule.hint != nil && !bytes.Contains(b, rule.hint) {
+	t := &text{b: b}
+	for i := range r.rules {
+		rule := &r.rules[i]
+		if !rule.hinted(t) {
 			continue
 		}
-		b = r.apply(rule, b)
+		if now := r.apply(rule, t.b); now != nil {
+			t = &text{b: now}
+		}
 	}
-	return b
+	return t.b
 }
 
 // String is Bytes of a text.
 func (r *Redactor) String(s string) string { return string(r.Bytes([]byte(s))) }
 
-func (r *Redactor) apply(rule rule, b []byte) []byte {
+// apply returns a text with what a rule finds replaced, or nil if it finds nothing.
+func (r *Redactor) apply(rule *rule, b []byte) []byte {
 	group := max(0, rule.find.SubexpIndex("v"))
 	var out []byte
 	done := 0
@@ -139,7 +198,7 @@ func (r *Redactor) apply(rule rule, b []byte) []byte {
 		done = to
 	}
 	if out == nil {
-		return b
+		return nil
 	}
 	return append(out, b[done:]...)
 }

@@ -2,6 +2,7 @@ package redact
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -14,6 +15,8 @@ func TestWhatIsReplacedAndWhatIsNot(t *testing.T) {
 		{"token " + jwt + " and again " + jwt, "token redacted-token-1 and again redacted-token-1"},
 		{"oc login --token=sha256~abcdefghijklmnopqrstuvwxyz0123", "oc login --token=redacted-token-1"},
 		{"kubeadm join --token abcdef.0123456789abcdef", "kubeadm join --token redacted-token-1"},
+		{"TOKEN=abcdef.0123456789abcdef", "TOKEN=redacted-token-1"},
+		{"API_KEY=hunter22", "API_KEY=redacted-password-1"},
 		{"key AKIAABCDEFGHIJKLMNOP", "key redacted-token-1"},
 		{"https://joe:hunter2@proxy:3128/", "https://joe:redacted-password-1@proxy:3128/"},
 		{`{"password":"hunter22","secretName":"db"}`, `{"password":"redacted-password-1","secretName":"db"}`},
@@ -72,7 +75,8 @@ func TestTheManifestHoldsNoValue(t *testing.T) {
 // FuzzBytes holds that JSON stays JSON, that nothing is replaced twice, and that
 // what is replaced is gone.
 func FuzzBytes(f *testing.F) {
-	for _, s := range []string{`"a\u0026b@c.de"`, `"\\\\x@y.zz"`, "password=abcd", "https://a:b@c/", "8.8.8.8", "Bearer abcdefghijklmnopqrst", "::", "eyJabcdefgh.eyJabcdefgh."} {
+	for _, s := range []string{`"a\u0026b@c.de"`, `"\\\\x@y.zz"`, "password=abcd", "https://a:b@c/", "8.8.8.8", "Bearer abcdefghijklmnopqrst", "::", "eyJabcdefgh.eyJabcdefgh.",
+		"pA\u017f\u017fwd=000\x00", "TOKEN=abcdef.0123456789abcdef", "API\u212aEY=abcd", "AKIAABCDEFGHIJKLMNOP", "secret-access-key=abcd", "ACCESS_TOKEN=abcd"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
@@ -92,6 +96,13 @@ func FuzzBytes(f *testing.F) {
 		}
 		if strings.Contains(once, "\x00") != strings.Contains(s, "\x00") {
 			t.Errorf("%q", once)
+		}
+		for i, rule := range append(slices.Clone(always), addresses...) {
+			for _, b := range []string{s, strings.ToUpper(s)} {
+				if rule.find.MatchString(b) && !rule.hinted(&text{b: []byte(b)}) {
+					t.Errorf("the hints of rule %d do not find %q", i, b)
+				}
+			}
 		}
 	})
 }
