@@ -67,7 +67,7 @@ func TestSideBySide(t *testing.T) {
 			t.Run(fmt.Sprintf("%s GiB, %s, %s", text, name, tool), func(t *testing.T) {
 				c.t = t
 				c.copyBack(saved)
-				r := compare(t, c, tool, dies)
+				r := compare(t, c, tool, dies, time.Minute+time.Duration(gib*float64(time.Minute)))
 				fmt.Fprintf(&table, "| %s GiB | %s | %s | %s |\n", text, name, tool, r)
 			})
 			t.Log("\n" + table.String())
@@ -296,8 +296,9 @@ func defragmented(t *testing.T, m *member) int {
 	return 0
 }
 
-// compare runs one tool, and tells what it did and what clients noticed.
-func compare(t *testing.T, c *cluster, tool string, dies bool) string {
+// compare runs one tool, and tells what it did and what clients noticed from its
+// start on, for at least the time that is to be watched.
+func compare(t *testing.T, c *cluster, tool string, dies bool, watched time.Duration) string {
 	t.Helper()
 	var victim *member
 	leader := c.leader()
@@ -337,6 +338,10 @@ func compare(t *testing.T, c *cluster, tool string, dies bool) string {
 	}()
 	code := p.exit(t)
 	took := time.Since(began)
+	// Both are measured over the same time, or the shares of slow requests would
+	// be those of different wholes. Clients notice nothing once all is done, so that
+	// the longer one needs no more of it.
+	time.Sleep(time.Until(began.Add(watched)))
 	m.stop()
 	m.wait.Wait()
 	var done []string
