@@ -25,7 +25,7 @@ import (
 
 // corpus is where real bodies of healthy clusters are, of minikube without
 // leader election, in each of which one pod is unschedulable on purpose.
-const corpus = "/work/shared/corpus/metrics"
+const corpus = "../../../shared/corpus/metrics"
 
 // TestHealthyClusters holds the checks against what real clusters served.
 // Nothing but the one pod may be trouble, neither by two looks nor by one, in
