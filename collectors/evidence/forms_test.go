@@ -191,3 +191,18 @@ func TestNULsInALog(t *testing.T) {
 		t.Errorf("%+v", e.logs)
 	}
 }
+
+// TestAListOfNoAlarmsIsRead has what etcdctl alarm list -w json leaves of a list of
+// none, of etcd 3.4 and of later ones. That nothing is raised does not follow from
+// it: whose list it is is not said.
+func TestAListOfNoAlarmsIsRead(t *testing.T) {
+	for _, text := range []string{"{}\n", `{"header":{"cluster_id":1,"member_id":2,"raft_term":3}}`, `{"alarms":[{}]}`} {
+		e := evidence(t, map[string]string{"etcd_info/alarm_list.json": text})
+		if len(e.Left) != 0 || len(e.reports) != 0 {
+			t.Errorf("%q: left %v, %d reports", text, e.Left, len(e.reports))
+		}
+	}
+	if e := evidence(t, map[string]string{"x.json": "{}", "alarms.json": `{"alarms":[{"memberID":5,"alarm":1}]}`}); len(e.Left) != 1 || len(e.reports) != 1 {
+		t.Errorf("left %v, %d reports", e.Left, len(e.reports))
+	}
+}

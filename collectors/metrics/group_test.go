@@ -92,3 +92,28 @@ func TestAddOfDifferentBuckets(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestHistogramsThatAreCutOff has what is left where somebody copied the upper part
+// of a body: what lies beyond the last bucket counts only if it is known to be next
+// to nothing.
+func TestHistogramsThatAreCutOff(t *testing.T) {
+	for _, c := range []struct {
+		name, body string
+		count      float64 // 0: there is no histogram
+	}{
+		{"the tail is missing", "h_bucket{le=\"1\"} 9990\nh_bucket{le=\"2\"} 9999\n", 9999},
+		{"half of it may be missing", "h_bucket{le=\"1\"} 40\nh_bucket{le=\"2\"} 90\n", 0},
+		{"one bucket", "h_bucket{le=\"1\"} 40\n", 0},
+		{"the bucket +Inf alone is missing", "h_bucket{le=\"1\"} 40\nh_bucket{le=\"2\"} 90\nh_sum 80\nh_count 100\n", 100},
+		{"no bucket", "h_sum 80\nh_count 100\n", 0},
+	} {
+		set, err := Parse(strings.NewReader("# TYPE h histogram\n"+c.body), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, ok := set.Histogram("h")
+		if ok != (c.count != 0) || ok && (h.Count != c.count || !math.IsInf(h.Buckets[len(h.Buckets)-1].LE, 1)) {
+			t.Errorf("%s: %v %+v, want a count of %v", c.name, ok, h, c.count)
+		}
+	}
+}
