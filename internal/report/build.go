@@ -140,7 +140,8 @@ func also(f checks.Finding) Also { return Also{f.Check, f.Target, f.Status, f.Su
 func expand(command string, t collectors.Target) string {
 	ns, obj, ok := strings.Cut(t.Name, "/")
 	if !ok {
-		ns, obj = "", t.Name
+		// What a finding of many is about is in none, and whoever reads it fills it in.
+		ns, obj = "NAMESPACE", t.Name
 	}
 	return strings.NewReplacer(
 		"{name}", quote(t.Name), "{node}", quote(cmp.Or(t.Node, t.Name)), "{ns}", quote(ns), "{obj}", quote(obj),

@@ -58,6 +58,14 @@ func TestCommandsAreSafeToPaste(t *testing.T) {
 	}
 }
 
+func TestACommandNamesTheNamespaceOrSaysThatItIsToBeNamed(t *testing.T) {
+	for name, want := range map[string]string{"kube-system/x": "-n kube-system get x", "leases.example.com": "-n NAMESPACE get leases.example.com"} {
+		if got := expand("-n {ns} get {obj}", collectors.Target{Name: name}); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
 func target(s string) collectors.Target {
 	c, name, _ := strings.Cut(s, "/")
 	return collectors.Target{Component: collectors.Component(c), Name: name, Node: name}
