@@ -61,11 +61,14 @@ var Version = &collectors.Fact[Release]{
 		if rs[0].Status >= 500 {
 			return Release{}, collectors.Gapf(collectors.ServerError, "GET /version answered %d", rs[0].Status)
 		}
-		var v struct{ GitVersion string }
+		var v struct{ GitVersion, Message string } // Message: of a Status, which says why not
 		if err := json.Unmarshal(rs[0].Body, &v); err != nil {
 			return Release{}, fmt.Errorf("GET /version is not the version of an API server: %w", err)
 		}
-		if v.GitVersion == "" {
+		switch {
+		case v.GitVersion == "" && v.Message != "":
+			return Release{}, collectors.Gapf(collectors.Absent, "%s", v.Message).With("kubectl version -o json")
+		case v.GitVersion == "":
 			return Release{}, collectors.Gapf(collectors.Absent, "the reply to GET /version names no version")
 		}
 		r, err := ParseRelease(v.GitVersion)

@@ -153,7 +153,9 @@ func (e *Evidence) kube(q collectors.Request, path string) (*collectors.Reply, *
 	case "/version":
 		if e.release == "" {
 			// The clock is known all the same.
-			return e.reply([]byte(`{}`)), nil
+			r := e.reply([]byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404,"message":"the evidence holds no version of an API server"}`))
+			r.Status = 404
+			return r, nil
 		}
 		b, _ := json.Marshal(map[string]string{"gitVersion": e.release})
 		return e.reply(b), nil
