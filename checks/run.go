@@ -24,6 +24,7 @@ func RunWith(s *collectors.Snapshot, checks []*Check, t Tuning) []Finding {
 		if len(p.findings) == 0 || why.Reason == collectors.Bug && len(p.findings) > 0 && why.Detail != forgot {
 			p.Unknown(collectors.Target{Component: c.Component}, why)
 		}
+		p.attribute()
 		slices.SortStableFunc(p.findings, func(a, b *Finding) int { return collectors.CompareTargets(a.Target, b.Target) })
 		for _, f := range p.findings {
 			out = append(out, *f)

@@ -60,7 +60,7 @@ func (u Unit) Format(x float64) string {
 }
 
 func seconds(x float64) string {
-	d := time.Duration(math.Round(x * float64(time.Second)))
+	d := span(x).Round(time.Microsecond)
 	switch {
 	case d >= 48*time.Hour && d%(24*time.Hour) == 0:
 		return strconv.Itoa(int(d/(24*time.Hour))) + "d"
@@ -146,19 +146,73 @@ func (p *Pass) At(t *Threshold) float64 {
 
 // Span is At of a threshold in seconds, as a duration.
 func (p *Pass) Span(t *Threshold) time.Duration {
-	return time.Duration(p.At(t) * float64(time.Second))
+	return span(p.At(t))
 }
 
-// Source says where the limits of a verdict come from: where one of them is
-// moved, the place where that is written, else the source of the first.
-func (p *Pass) Source(ts ...*Threshold) string {
-	for _, t := range ts {
-		p.reads(t)
-		if m, ok := p.tuning[p.check.ID][t.Name]; ok {
-			return m.From
+// span is a number of seconds as a duration, the longest that there is at most.
+func span(x float64) time.Duration {
+	return time.Duration(min(x*float64(time.Second), float64(math.MaxInt64/2)))
+}
+
+// attribute names, beside each limit that was moved, the place where that is
+// written instead of the source of the default.
+func (p *Pass) attribute() {
+	moved := p.tuning[p.check.ID]
+	if len(moved) == 0 {
+		return
+	}
+	for _, f := range p.findings {
+		if f.Status == Unknown || f.Status == OutOfScope {
+			continue
+		}
+		said := map[string]bool{}
+		for i := range f.Evidence {
+			if from := movedOf(moved, f.Evidence[i], p.check.Thresholds); from != "" {
+				f.Evidence[i].Source, said[from] = from, true
+			}
+		}
+		for _, t := range p.check.Thresholds { // what no evidence shows is told all the same
+			if m, ok := moved[t.Name]; ok && !said[m.From] {
+				f.Evidence = append(f.Evidence, Evidence{Target: f.Target, Field: "threshold " + t.Name, Value: "moved from " + t.String(), Limit: t.Unit.Format(m.Value), Source: m.From})
+			}
 		}
 	}
-	return ts[0].Source
+}
+
+// movedOf returns where the limit of a piece of evidence was moved, if it was. A limit
+// is known by how it is written; one that is written otherwise, as of a sum, by
+// its source, unless a threshold that was not moved has that too.
+func movedOf(moved map[string]Moved, e Evidence, ts []*Threshold) string {
+	if e.Limit == "" {
+		return ""
+	}
+	from, stays := "", false
+	for _, t := range ts {
+		m, ok := moved[t.Name]
+		switch {
+		case ok && written(m.Value, e.Limit):
+			return m.From
+		case ok && e.Source == t.Source:
+			from = m.From
+		case !ok && (e.Source == t.Source || written(t.Default, e.Limit)):
+			stays = true
+		}
+	}
+	if stays {
+		return ""
+	}
+	return from
+}
+
+// written reports whether a limit's text is, or begins with, a number in one of
+// the ways in which checks write them.
+func written(x float64, limit string) bool {
+	for _, s := range []string{Percent(x), Seconds(x), Span(span(x)), Bytes(int64(x)), fmt.Sprintf("%g", x), fmt.Sprintf("%.0f", x)} {
+		if rest, ok := strings.CutPrefix(limit, s); ok && (rest == "" || rest[0] == ' ' || rest[0] == '/') {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Pass) reads(t *Threshold) {
@@ -170,23 +224,19 @@ func (p *Pass) reads(t *Threshold) {
 	panic(fmt.Sprintf("check %s reads the threshold %s, which its Thresholds do not list", p.check.ID, t.Name))
 }
 
-// Level tells the status of a number that is bad from warn on and worse from
-// critical on, and the limit with its source to show it with.
-func (p *Pass) Level(x float64, warn, critical *Threshold) (s Status, limit float64, source string) {
-	s, limit = Level(x, p.At(warn), p.At(critical))
-	if s == Critical {
-		return s, limit, p.Source(critical)
-	}
-	return s, limit, p.Source(warn)
-}
-
 // Limits are the latencies of those that have a threshold, as it is now.
 func (p *Pass) Limits(ls []Limit) []Limit {
 	out := append([]Limit(nil), ls...)
 	for i := range out {
 		if t := out[i].At; t != nil {
-			out[i].Seconds, out[i].Source = p.At(t), p.Source(t)
+			out[i].Seconds = p.At(t)
 		}
 	}
 	return out
 }
+
+// Secs is a duration as the default of a threshold in seconds.
+func Secs(d time.Duration) float64 { return d.Seconds() }
+
+// Whole is At of a threshold that is a number of things or of bytes.
+func (p *Pass) Whole(t *Threshold) int64 { return int64(min(p.At(t), 1<<62)) }

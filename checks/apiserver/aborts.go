@@ -25,7 +25,8 @@ var Aborts = &checks.Check{
 		{Title: "read which requests they are", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -E 'Timeout or abort|apiserver panic|post-timeout' | tail -20", Risk: checks.ReadOnly},
 		{Title: "see what its goroutines wait for", Command: "kubectl get --raw \"/debug/pprof/goroutine?debug=2\" | head -200", Risk: checks.ReadOnly},
 	},
-	Run: aborts,
+	Thresholds: []*checks.Threshold{abortsShareAt},
+	Run:        aborts,
 }
 
 const (
@@ -34,6 +35,8 @@ const (
 	abortsShare  = 0.01
 	abortsSource = "heuristic"
 )
+
+var abortsShareAt = checks.NewThreshold("warn", checks.InRatio, abortsShare, "of the requests that are aborted", abortsSource)
 
 func aborts(p *checks.Pass) {
 	for t, a := range checks.Each(p, apiserver.AbortMetrics) {
@@ -47,7 +50,7 @@ func aborts(p *checks.Pass) {
 			v = p.OK(t, "%.0f of %s cut off since it started", a.Aborted.Lifetime, checks.Count(a.Requests.Lifetime, "request"))
 		case panics.Window > 0:
 			v = p.Warn(t, "%s panicked %s", checks.Count(panics.Window, "request"), in).Mark("panic")
-		case metrics.Exceeds(a.Requests.Window, a.Aborted.Window, abortsShare):
+		case metrics.Exceeds(a.Requests.Window, a.Aborted.Window, p.At(abortsShareAt)):
 			v = p.Warn(t, "%.0f of %s cut off %s%s", a.Aborted.Window, checks.Count(a.Requests.Window, "request"), in, mostAborted(a)).Mark("aborted")
 		case pending.Window > 0:
 			v = p.Warn(t, "%s went on after their time %s, and hang", checks.Count(pending.Window, "request"), in).Mark("pending")
@@ -56,7 +59,7 @@ func aborts(p *checks.Pass) {
 		default:
 			v = p.OK(t, "no request cut off %s, %.0f since it started", in, a.Aborted.Lifetime)
 		}
-		v.Saw(apiserver.AbortMetrics, "cut off", fmt.Sprintf("%.0f", a.Aborted.Window), checks.Percent(abortsShare), abortsSource).
+		v.Saw(apiserver.AbortMetrics, "cut off", fmt.Sprintf("%.0f", a.Aborted.Window), checks.Percent(p.At(abortsShareAt)), abortsSource).
 			Saw(apiserver.AbortMetrics, "hanging, panicked", fmt.Sprintf("%.0f, %.0f", pending.Window, panics.Window), "0", abortsSource).
 			Number("aborted", a.Aborted.Window).Number("pending", pending.Window)
 	}

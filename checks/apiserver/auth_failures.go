@@ -23,7 +23,8 @@ var AuthFailures = &checks.Check{
 		{Title: "read whose, and why", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -E 'Unable to authenticate the request' | tail -20", Risk: checks.ReadOnly},
 		{Title: "compare the keys by which instances accept service accounts", Command: "grep -E 'service-account-(key-file|issuer|signing)' /etc/kubernetes/manifests/kube-apiserver.yaml; sha256sum /etc/kubernetes/pki/sa.pub", Risk: checks.ReadOnly},
 	},
-	Run: authFailures,
+	Thresholds: []*checks.Threshold{refusedShareAt},
+	Run:        authFailures,
 }
 
 const (
@@ -32,6 +33,8 @@ const (
 	refusedFew    = 10.0
 	refusedSource = "heuristic"
 )
+
+var refusedShareAt = checks.NewThreshold("warn", checks.InRatio, refusedShare, "of the credentials that are not accepted", refusedSource)
 
 func authFailures(p *checks.Pass) {
 	for t, a := range checks.Each(p, apiserver.Accesses) {
@@ -44,15 +47,15 @@ func authFailures(p *checks.Pass) {
 			continue
 		}
 		s := checks.OK
-		if k >= refusedFew && metrics.Exceeds(n, k, refusedShare) {
+		if k >= refusedFew && metrics.Exceeds(n, k, p.At(refusedShareAt)) {
 			s = checks.Warning
 			if a.Elapsed == 0 { // it may be long over
 				s = checks.Info
 			}
 		}
 		v := p.Judge(t, s, "credentials were not accepted in %s %s", shareOf(k, n, "attempt"), when).
-			Saw(apiserver.Accesses, "not accepted", percent(k/n), percent(refusedShare), refusedSource).Number("share", k/n)
-		if s == checks.OK && k > 0 && a.Elapsed > 0 && !metrics.Excludes(n, k, refusedShare) {
+			Saw(apiserver.Accesses, "not accepted", percent(k/n), percent(p.At(refusedShareAt)), refusedSource).Number("share", k/n)
+		if s == checks.OK && k > 0 && a.Elapsed > 0 && !metrics.Excludes(n, k, p.At(refusedShareAt)) {
 			v.TooFew()
 		}
 	}

@@ -23,7 +23,8 @@ var CatchAllUsed = &checks.Check{
 		{Title: "see whose they are", Command: "kubectl get --raw \"/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1\" | grep catch-all", Risk: checks.ReadOnly},
 		{Title: "see whether schemas were deleted or changed", Command: "kubectl get flowschemas", Risk: checks.ReadOnly},
 	},
-	Run: catchAllUsed,
+	Thresholds: []*checks.Threshold{catchAllShareAt},
+	Run:        catchAllUsed,
 }
 
 const (
@@ -33,6 +34,8 @@ const (
 	catchAllShare  = 0.10
 	catchAllSource = "heuristic"
 )
+
+var catchAllShareAt = checks.NewThreshold("warn", checks.InRatio, catchAllShare, "of the requests that no other level takes", catchAllSource)
 
 func catchAllUsed(p *checks.Pass) {
 	for t, f := range eachFairness(p) {
@@ -56,10 +59,10 @@ func catchAllUsed(p *checks.Pass) {
 			continue
 		}
 		s := checks.OK
-		if metrics.Exceeds(all, fallen, catchAllShare) {
+		if metrics.Exceeds(all, fallen, p.At(catchAllShareAt)) {
 			s = checks.Info
 		}
 		p.Judge(t, s, "%s matched no flow schema of their own %s", shareOf(fallen, all, "request"), when).
-			Saw(apiserver.Fairness, "in catch-all", percent(fallen/all), percent(catchAllShare), catchAllSource).Number("share", fallen/all)
+			Saw(apiserver.Fairness, "in catch-all", percent(fallen/all), percent(p.At(catchAllShareAt)), catchAllSource).Number("share", fallen/all)
 	}
 }

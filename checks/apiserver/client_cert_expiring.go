@@ -25,7 +25,8 @@ var ClientCertExpiring = &checks.Check{
 		{Title: "on a control-plane node, see which certificates of the cluster's own expire", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
 		{Title: "on nodes, see the kubelet's", Command: "openssl x509 -enddate -subject -noout -in /var/lib/kubelet/pki/kubelet-client-current.pem", Risk: checks.ReadOnly},
 	},
-	Run: clientCertExpiring,
+	Thresholds: []*checks.Threshold{certShareAt},
+	Run:        clientCertExpiring,
 }
 
 const (
@@ -38,6 +39,8 @@ const (
 	certShare  = 0.01
 	certSource = "kubernetes-mixin KubeClientCertificateExpiration"
 )
+
+var certShareAt = checks.NewThreshold("share", checks.InRatio, certShare, "of the requests with a client certificate", certSource)
 
 func clientCertExpiring(p *checks.Pass) {
 	for t, l := range checks.Each(p, apiserver.ClientCertificates) {
@@ -54,7 +57,7 @@ func clientCertExpiring(p *checks.Pass) {
 		// Before the window, old certificates count that were renewed since.
 		status := func(k float64) checks.Status {
 			switch {
-			case !metrics.Exceeds(h.Count, k, certShare):
+			case !metrics.Exceeds(h.Count, k, p.At(certShareAt)):
 				return checks.OK
 			case !window:
 				return checks.Info
@@ -77,8 +80,8 @@ func clientCertExpiring(p *checks.Pass) {
 		if expired > 0 {
 			v.Mark("expired")
 		}
-		v.Saw(apiserver.ClientCertificates, "within 7 days", checks.Percent(week/h.Count), checks.Percent(certShare), certSource).
-			Saw(apiserver.ClientCertificates, "within 1 day", checks.Percent(soon/h.Count), checks.Percent(certShare), certSource).
+		v.Saw(apiserver.ClientCertificates, "within 7 days", checks.Percent(week/h.Count), checks.Percent(p.At(certShareAt)), certSource).
+			Saw(apiserver.ClientCertificates, "within 1 day", checks.Percent(soon/h.Count), checks.Percent(p.At(certShareAt)), certSource).
 			Saw(apiserver.ClientCertificates, "expired", fmt.Sprintf("%.0f", expired), "0", certSource).
 			Number("week", week/h.Count).Number("day", soon/h.Count).Number("expired", expired)
 	}

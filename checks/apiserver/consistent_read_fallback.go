@@ -22,7 +22,8 @@ var ConsistentReadFallback = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see etcd's version, and how often it tells progress", Command: "kubectl -n kube-system get pods -l component=etcd -o yaml | grep -E 'image:|progress-notify'", Risk: checks.ReadOnly},
 	},
-	Run: consistentReadFallback,
+	Thresholds: []*checks.Threshold{fallbackShareAt},
+	Run:        consistentReadFallback,
 }
 
 const (
@@ -30,6 +31,8 @@ const (
 	fallbackShare  = 0.01
 	fallbackSource = "heuristic"
 )
+
+var fallbackShareAt = checks.NewThreshold("warn", checks.InRatio, fallbackShare, "of the consistent reads that go to etcd", fallbackSource)
 
 func consistentReadFallback(p *checks.Pass) {
 	for t, c := range checks.Each(p, apiserver.WatchCaches) {
@@ -42,13 +45,13 @@ func consistentReadFallback(p *checks.Pass) {
 			continue
 		}
 		s := checks.OK
-		if metrics.Exceeds(n, k, fallbackShare) {
+		if metrics.Exceeds(n, k, p.At(fallbackShareAt)) {
 			s = checks.Warning
 			if c.Elapsed == 0 {
 				s = checks.Info
 			}
 		}
 		p.Judge(t, s, "%s went to etcd %s, for want of a fresh cache", shareOf(k, n, "consistent read"), when).
-			Saw(apiserver.WatchCaches, "to etcd", percent(k/n), percent(fallbackShare), fallbackSource).Number("share", k/n)
+			Saw(apiserver.WatchCaches, "to etcd", percent(k/n), percent(p.At(fallbackShareAt)), fallbackSource).Number("share", k/n)
 	}
 }

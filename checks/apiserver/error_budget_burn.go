@@ -24,7 +24,8 @@ var ErrorBudgetBurn = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see which requests fail, and which are slow", Command: "kubectl get --raw /metrics | grep -E '^apiserver_request_total.*code=\"5' | sort -k2 -g -r | head", Risk: checks.ReadOnly},
 	},
-	Run: errorBudgetBurn,
+	Thresholds: []*checks.Threshold{burnWarnAt, burnFastAt},
+	Run:        errorBudgetBurn,
 }
 
 const (
@@ -37,6 +38,11 @@ const (
 	// The latencies that the objective gives a request.
 	burnSingle = 1.0
 	burnMany   = 30.0
+)
+
+var (
+	burnWarnAt = checks.NewThreshold("warn", checks.InRatio, burnWarn, "of all requests that fail or are slow", budgetSource)
+	burnFastAt = checks.NewThreshold("fast", checks.InRatio, burnFast, "of all requests that fail or are slow", budgetSource)
 )
 
 func errorBudgetBurn(p *checks.Pass) {
@@ -59,11 +65,11 @@ func errorBudgetBurn(p *checks.Pass) {
 		if basis == checks.OverLifetime {
 			when = "since it started"
 		}
-		s, limit := checks.OK, burnWarn
+		s, limit := checks.OK, p.At(burnWarnAt)
 		switch {
-		case metrics.Exceeds(total, bad, burnFast):
-			s, limit = checks.Warning, burnFast
-		case metrics.Exceeds(total, bad, burnWarn):
+		case metrics.Exceeds(total, bad, p.At(burnFastAt)):
+			s, limit = checks.Warning, p.At(burnFastAt)
+		case metrics.Exceeds(total, bad, p.At(burnWarnAt)):
 			s = checks.Warning
 		}
 		words := fmt.Sprintf("%.0f failed and %.0f slow of %s %s", failed, slow, checks.Count(total, "request"), when)
@@ -73,7 +79,7 @@ func errorBudgetBurn(p *checks.Pass) {
 		v := p.Judge(t, s, "%s", words).
 			Saw(apiserver.Requests, "failed or slow", fmt.Sprintf("%.0f of %.0f", bad, total), checks.Percent(limit), budgetSource).
 			Number("burn", bad/total/0.01).Number("failed", failed).Number("slow", slow)
-		if s == checks.OK && bad > 0 && !metrics.Excludes(total, bad, burnWarn) {
+		if s == checks.OK && bad > 0 && !metrics.Excludes(total, bad, p.At(burnWarnAt)) {
 			v.TooFew()
 		}
 	}

@@ -26,7 +26,8 @@ var EtcdErrors = &checks.Check{
 		{Title: "read what etcd answers: no leader, no space, too many requests, timeouts", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -E 'etcdserver:|rpc error|createTransport'", Risk: checks.ReadOnly},
 		{Title: "see whether etcd has a leader, and whether it can write", Command: "kubectl -n kube-system exec etcd-{node} -- etcdctl --endpoints=https://127.0.0.1:2379 --cacert=/etc/kubernetes/pki/etcd/ca.crt --cert=/etc/kubernetes/pki/etcd/server.crt --key=/etc/kubernetes/pki/etcd/server.key endpoint health --cluster", Risk: checks.ReadOnly},
 	},
-	Run: etcdErrors,
+	Thresholds: []*checks.Threshold{storeErrorsWarnAt},
+	Run:        etcdErrors,
 }
 
 const (
@@ -34,6 +35,8 @@ const (
 	storeErrorsWarn   = 0.01
 	storeErrorsSource = "expert heuristic"
 )
+
+var storeErrorsWarnAt = checks.NewThreshold("warn", checks.InRatio, storeErrorsWarn, "of the calls to etcd that fail", storeErrorsSource)
 
 func etcdErrors(p *checks.Pass) {
 	for t, c := range checks.Each(p, apiserver.StoreErrors) {
@@ -47,17 +50,17 @@ func etcdErrors(p *checks.Pass) {
 			continue
 		}
 		status := checks.OK
-		if metrics.Exceeds(n, k, storeErrorsWarn) {
+		if metrics.Exceeds(n, k, p.At(storeErrorsWarnAt)) {
 			status = checks.Warning
 		}
 		op, most := mostErrors(c)
 		v := p.Judge(t, status, "%s failed %s%s", shareOf(k, n, "etcd call"), note, most).
-			Saw(apiserver.StoreErrors, "failed", checks.Percent(k/n), checks.Percent(storeErrorsWarn), storeErrorsSource).
+			Saw(apiserver.StoreErrors, "failed", checks.Percent(k/n), checks.Percent(p.At(storeErrorsWarnAt)), storeErrorsSource).
 			Number("ratio", k/n).Number("errors", k)
 		if op != "" {
 			v.Mark("operation=" + op)
 		}
-		if status == checks.OK && k > 0 && !metrics.Excludes(n, k, storeErrorsWarn) {
+		if status == checks.OK && k > 0 && !metrics.Excludes(n, k, p.At(storeErrorsWarnAt)) {
 			v.TooFew()
 		}
 	}

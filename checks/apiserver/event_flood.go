@@ -24,7 +24,8 @@ var EventFlood = &checks.Check{
 		{Title: "count them by reason", Command: "kubectl get events -A -o jsonpath='{range .items[*]}{.reason} {.source.component}{\"\\n\"}{end}' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 		{Title: "when who writes them is mended, see how many are left; they go by themselves after the API server's --event-ttl, 1h by default", Command: "kubectl get events -A -o name | wc -l", Risk: checks.ReadOnly, Recipe: "events-prune"},
 	},
-	Run: eventFlood,
+	Thresholds: []*checks.Threshold{eventRateAt, eventShareAt},
+	Run:        eventFlood,
 }
 
 const (
@@ -34,6 +35,11 @@ const (
 	eventSource = "expert heuristic"
 	// Below this rate a large share says only that little else is written.
 	eventRateForShare = 10.0
+)
+
+var (
+	eventRateAt  = checks.NewThreshold("rate", checks.InRate, eventRate, "events written", eventSource)
+	eventShareAt = checks.NewThreshold("share", checks.InRatio, eventShare, "of all writes that are events", eventSource)
 )
 
 func eventFlood(p *checks.Pass) {
@@ -53,11 +59,11 @@ func eventFlood(p *checks.Pass) {
 		return
 	}
 	status := checks.OK
-	if events > eventRate || events >= eventRateForShare && events/writes > eventShare {
+	if events > p.At(eventRateAt) || events >= eventRateForShare && events/writes > p.At(eventShareAt) {
 		status = checks.Warning
 	}
 	p.Judge(t, status, "%.1f events written a second, %s of all writes%s", events, checks.Percent(events/writes), note).
-		Saw(apiserver.Requests, "events a second", fmt.Sprintf("%.1f", events), fmt.Sprintf("%.0f", eventRate), eventSource).
-		Saw(apiserver.Requests, "share of writes", checks.Percent(events/writes), checks.Percent(eventShare)+fmt.Sprintf(" from %.0f/s on", eventRateForShare), eventSource).
+		Saw(apiserver.Requests, "events a second", fmt.Sprintf("%.1f", events), fmt.Sprintf("%.0f", p.At(eventRateAt)), eventSource).
+		Saw(apiserver.Requests, "share of writes", checks.Percent(events/writes), checks.Percent(p.At(eventShareAt))+fmt.Sprintf(" from %.0f/s on", eventRateForShare), eventSource).
 		Number("rate", events).Number("share", events/writes)
 }

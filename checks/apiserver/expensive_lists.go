@@ -24,7 +24,8 @@ var ExpensiveLists = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see who lists: an audit log tells the client, and so do the flow schemas", Command: "kubectl get --raw \"/debug/api_priority_and_fairness/dump_requests?includeRequestDetails=1\" | grep -i list", Risk: checks.ReadOnly},
 	},
-	Run: expensiveLists,
+	Thresholds: []*checks.Threshold{listsRatioAt, listsRateAt},
+	Run:        expensiveLists,
 }
 
 const (
@@ -34,9 +35,14 @@ const (
 	listsSource = "heuristic"
 )
 
+var (
+	listsRatioAt = checks.NewThreshold("ratio", checks.InNumber, listsRatio, "objects read for one that is returned", listsSource)
+	listsRateAt  = checks.NewThreshold("rate", checks.InRate, listsRate, "objects read", listsSource)
+)
+
 func expensiveLists(p *checks.Pass) {
 	for t, l := range checks.Each(p, apiserver.ListMetrics) {
-		if read := ever(l); l.Elapsed == 0 && read < listsRate {
+		if read := ever(l); l.Elapsed == 0 && read < p.At(listsRateAt) {
 			p.OK(t, "lists read %.0f objects from etcd since it started", read)
 			continue
 		}
@@ -56,9 +62,9 @@ func expensiveLists(p *checks.Pass) {
 		}
 		in := "in " + checks.Span(l.Elapsed)
 		rate := worst.Fetched.Window / l.Elapsed.Seconds()
-		if rate > listsRate && worst.Fetched.Window > listsRatio*max(1, worst.Returned.Window) {
+		if rate > p.At(listsRateAt) && worst.Fetched.Window > p.At(listsRatioAt)*max(1, worst.Returned.Window) {
 			p.Warn(t, "%s of %s read %.0f objects from etcd %s and returned %.0f", checks.Count(worst.Lists.Window, "list"), name, worst.Fetched.Window, in, worst.Returned.Window).
-				Saw(apiserver.ListMetrics, "read", fmt.Sprintf("%.0f/s", rate), fmt.Sprintf("%.0f/s, and %.0f times what is returned", listsRate, listsRatio), listsSource).
+				Saw(apiserver.ListMetrics, "read", fmt.Sprintf("%.0f/s", rate), fmt.Sprintf("%.0f/s, and %.0f times what is returned", p.At(listsRateAt), p.At(listsRatioAt)), listsSource).
 				Number("fetched", worst.Fetched.Window).Number("returned", worst.Returned.Window).Mark("resource=" + name)
 			continue
 		}

@@ -23,7 +23,8 @@ var FDExhaustion = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "on its node, see whose connections they are", Command: "ss -tnp state established '( sport = :6443 )' | awk '{print $4}' | cut -d: -f1 | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 	},
-	Run: fdExhaustion,
+	Thresholds: []*checks.Threshold{fdWarnAt, fdCriticalAt},
+	Run:        fdExhaustion,
 }
 
 const (
@@ -33,6 +34,11 @@ const (
 	fdSource   = "node-mixin NodeFileDescriptorLimit"
 )
 
+var (
+	fdWarnAt     = checks.NewThreshold("warn", checks.InRatio, fdWarn, "of the file descriptors that the process may open", fdSource)
+	fdCriticalAt = checks.NewThreshold("critical", checks.InRatio, fdCritical, "of the file descriptors that the process may open", fdSource)
+)
+
 func fdExhaustion(p *checks.Pass) {
 	for t, x := range checks.Each(p, apiserver.Processes) {
 		if x.MaxFDs <= 0 {
@@ -40,7 +46,7 @@ func fdExhaustion(p *checks.Pass) {
 			continue
 		}
 		used := x.OpenFDs / x.MaxFDs
-		status, limit := checks.Level(used, fdWarn, fdCritical)
+		status, limit := checks.Level(used, p.At(fdWarnAt), p.At(fdCriticalAt))
 		p.Judge(t, status, "%.0f of %.0f file descriptors are open (%s)", x.OpenFDs, x.MaxFDs, percent(used)).
 			Saw(apiserver.Processes, "open/max", checks.Percent(used), checks.Percent(limit), fdSource).
 			Saw(apiserver.Processes, "open", fmt.Sprintf("%.0f", x.OpenFDs), fmt.Sprintf("%.0f", x.MaxFDs), "process_max_fds").

@@ -24,7 +24,8 @@ var FiveXXRatio = &checks.Check{
 		{Title: "see the error's text in the API server's log", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -E 'resp=5|failed calling webhook|etcdserver|rpc error'", Risk: checks.ReadOnly},
 		{Title: "count by resource, verb and code", Command: "kubectl get --raw /metrics | grep '^apiserver_request_total' | grep 'code=\"5'", Risk: checks.ReadOnly},
 	},
-	Run: fiveXXRatio,
+	Thresholds: []*checks.Threshold{errorsWarnAt, errorsCriticalAt},
+	Run:        fiveXXRatio,
 }
 
 const (
@@ -40,6 +41,11 @@ const (
 	operationBroken = 0.5
 )
 
+var (
+	errorsWarnAt     = checks.NewThreshold("warn", checks.InRatio, errorsWarn, "of all requests that are answered 5xx", errorsWarnSource)
+	errorsCriticalAt = checks.NewThreshold("critical", checks.InRatio, errorsCritical, "of all requests that are answered 5xx", errorsCriticalSource)
+)
+
 func fiveXXRatio(p *checks.Pass) {
 	for t, tr := range checks.Each(p, apiserver.Requests) {
 		n, basis := count(tr, apiserver.Row.Ordinary)
@@ -48,14 +54,14 @@ func fiveXXRatio(p *checks.Pass) {
 			p.Nothing(t, "no request in the window")
 			continue
 		}
-		status, limit, source := checks.OK, errorsWarn, errorsWarnSource
+		status, limit, source := checks.OK, p.At(errorsWarnAt), errorsWarnSource
 		switch {
-		case metrics.Exceeds(n, k, errorsCritical):
-			status, limit, source = checks.Critical, errorsCritical, errorsCriticalSource
+		case metrics.Exceeds(n, k, p.At(errorsCriticalAt)):
+			status, limit, source = checks.Critical, p.At(errorsCriticalAt), errorsCriticalSource
 			if basis == checks.OverLifetime {
 				status = checks.Warning // that may be long over
 			}
-		case metrics.Exceeds(n, k, errorsWarn):
+		case metrics.Exceeds(n, k, p.At(errorsWarnAt)):
 			status = checks.Warning
 		}
 		span := over(tr.Elapsed, tr.Uptime)
@@ -70,7 +76,7 @@ func fiveXXRatio(p *checks.Pass) {
 			Saw(apiserver.Requests, "5xx", checks.Percent(k/n), checks.Percent(limit), source).Number("ratio", k/n).Number("errors", k)
 		if status != checks.OK {
 			v.Mark("code="+top.Code, "resource="+top.Resource, "verb="+top.Verb)
-		} else if k > 0 && !metrics.Excludes(n, k, errorsWarn) {
+		} else if k > 0 && !metrics.Excludes(n, k, p.At(errorsWarnAt)) {
 			v.TooFew()
 		}
 		if passed, _ := count(tr, func(r apiserver.Row) bool { return !r.Ordinary() && !r.Health() && r.Failed() }); passed > 0 {

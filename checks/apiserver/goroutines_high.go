@@ -22,7 +22,8 @@ var GoroutinesHigh = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see what they wait for", Command: "kubectl get --raw \"/debug/pprof/goroutine?debug=1\" | head -60", Risk: checks.ReadOnly},
 	},
-	Run: goroutinesHigh,
+	Thresholds: []*checks.Threshold{goroutinesBaseAt},
+	Run:        goroutinesHigh,
 }
 
 const (
@@ -35,10 +36,12 @@ const (
 	goroutineSource = "heuristic"
 )
 
+var goroutinesBaseAt = checks.NewThreshold("base", checks.InNumber, goroutinesBase, "goroutines, beyond those that clients need", goroutineSource)
+
 func goroutinesHigh(p *checks.Pass) {
 	for t, l := range checks.Each(p, apiserver.Loads) {
 		first, last := l.Goroutines[0], l.Goroutines[1]
-		limit := goroutinesBase + goroutinesEach*l.LongRunning
+		limit := p.At(goroutinesBaseAt) + goroutinesEach*l.LongRunning
 		words := fmt.Sprintf("%.0f goroutines, with %s open", last, checks.Count(l.LongRunning, "long-lived request"))
 		var v *checks.Verdict
 		switch {

@@ -25,7 +25,8 @@ var InflightNearLimit = &checks.Check{
 		{Title: "see which requests hold the seats, and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 		{Title: "if CPU and memory have room, raise both limits in the static pod's manifest, one node at a time", Command: "vi /etc/kubernetes/manifests/kube-apiserver.yaml # --max-requests-inflight, --max-mutating-requests-inflight", Risk: checks.Disruptive},
 	},
-	Run: inflightNearLimit,
+	Thresholds: []*checks.Threshold{inflightAdviceAt, inflightWarnAt, inflightUrgentAt},
+	Run:        inflightNearLimit,
 }
 
 const (
@@ -40,6 +41,12 @@ const (
 	// --max-mutating-requests-inflight.
 	defaultReading  = 400
 	defaultMutating = 200
+)
+
+var (
+	inflightAdviceAt = checks.NewThreshold("info", checks.InRatio, inflightAdvice, "of the requests that may be in flight", inflightSource)
+	inflightWarnAt   = checks.NewThreshold("warn", checks.InRatio, inflightWarn, "of the requests that may be in flight", inflightSource)
+	inflightUrgentAt = checks.NewThreshold("urgent", checks.InRatio, inflightUrgent, "of the requests that may be in flight", inflightSource)
 )
 
 func inflightNearLimit(p *checks.Pass) {
@@ -64,14 +71,14 @@ func inflightNearLimit(p *checks.Pass) {
 			p.OK(t, "%.0f requests in flight, without a limit", all).Number("inflight", all)
 			continue
 		}
-		status, limit := checks.OK, inflightWarn
+		status, limit := checks.OK, p.At(inflightWarnAt)
 		switch {
-		case used >= inflightUrgent:
-			status, limit = checks.Warning, inflightUrgent
-		case used >= inflightWarn:
+		case used >= p.At(inflightUrgentAt):
+			status, limit = checks.Warning, p.At(inflightUrgentAt)
+		case used >= p.At(inflightWarnAt):
 			status = checks.Warning
-		case used >= inflightAdvice && told && reading+mutating < defaultReading+defaultMutating:
-			status, limit = checks.Info, inflightAdvice
+		case used >= p.At(inflightAdviceAt) && told && reading+mutating < defaultReading+defaultMutating:
+			status, limit = checks.Info, p.At(inflightAdviceAt)
 		}
 		whence := ""
 		if status != checks.OK && told {

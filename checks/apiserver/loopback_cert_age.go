@@ -23,7 +23,8 @@ var LoopbackCertAge = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "on each node in turn, when the instance before it is ready again, restart the container", Command: "crictl stop $(crictl ps -q --name kube-apiserver)", Risk: checks.Disruptive},
 	},
-	Run: loopbackCertAge,
+	Thresholds: []*checks.Threshold{loopbackWarnAt, loopbackCriticalAt},
+	Run:        loopbackCertAge,
 }
 
 const (
@@ -40,18 +41,23 @@ const (
 	loopbackSource   = "k8s.io/apiserver serving_with_loopback.go"
 )
 
+var (
+	loopbackWarnAt     = checks.NewThreshold("warn", checks.InSeconds, checks.Secs(loopbackWarn), "that the certificate is valid still", loopbackSource)
+	loopbackCriticalAt = checks.NewThreshold("critical", checks.InSeconds, checks.Secs(loopbackCritical), "that the certificate is valid still", loopbackSource)
+)
+
 func loopbackCertAge(p *checks.Pass) {
 	for t, x := range checks.Each(p, apiserver.Processes) {
 		life := loopbackLong
 		switch {
-		case x.Minor == 0 && x.Uptime > loopbackShort-loopbackWarn:
+		case x.Minor == 0 && x.Uptime > loopbackShort-p.Span(loopbackWarnAt):
 			p.Unknown(t, collectors.Gapf(collectors.Absent, "it runs for %s and does not tell its version, on which the life of its certificate depends", checks.Span(x.Uptime)))
 			continue
 		case x.Minor < loopbackSince: // or not known, and young by either measure
 			life = loopbackShort
 		}
 		left := life - x.Uptime
-		status, limit := checks.OK, loopbackWarn
+		status, limit := checks.OK, p.Span(loopbackWarnAt)
 		switch {
 		case left <= 0:
 			// It should have failed by now. That it has not shows that its life
@@ -59,9 +65,9 @@ func loopbackCertAge(p *checks.Pass) {
 			p.Warn(t, "runs for %s, longer than its loopback certificate should be valid (%s)", checks.Span(x.Uptime), checks.Span(life)).
 				Saw(apiserver.Processes, "uptime", checks.Span(x.Uptime), checks.Span(life), loopbackSource)
 			continue
-		case left < loopbackCritical:
-			status, limit = checks.Critical, loopbackCritical
-		case left < loopbackWarn:
+		case left < p.Span(loopbackCriticalAt):
+			status, limit = checks.Critical, p.Span(loopbackCriticalAt)
+		case left < p.Span(loopbackWarnAt):
 			status = checks.Warning
 		}
 		p.Judge(t, status, "runs for %s; its loopback certificate has %s left", checks.Span(x.Uptime), checks.Span(left)).

@@ -23,7 +23,8 @@ var MemoryHigh = &checks.Check{
 		{Title: "see which resource has the most objects, and how many watches there are", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(storage|resource)_objects' | sort -k2 -g -r | head", Risk: checks.ReadOnly},
 		{Title: "see whether it was killed for want of memory", Command: "kubectl -n kube-system get pods -l component=kube-apiserver -o custom-columns=POD:.metadata.name,RESTARTS:.status.containerStatuses[*].restartCount,LAST:.status.containerStatuses[*].lastState.terminated.reason", Risk: checks.ReadOnly},
 	},
-	Run: memoryHigh,
+	Thresholds: []*checks.Threshold{memoryWarnAt},
+	Run:        memoryHigh,
 }
 
 const (
@@ -32,6 +33,8 @@ const (
 	memoryWarn   = 0.70
 	memorySource = "heuristic; node-mixin NodeMemoryHighUtilization has 90% of the node"
 )
+
+var memoryWarnAt = checks.NewThreshold("warn", checks.InRatio, memoryWarn, "of the memory that it may use", memorySource)
 
 func memoryHigh(p *checks.Pass) {
 	machines, gap := checks.One(p, cluster.Machines)
@@ -52,11 +55,11 @@ func memoryHigh(p *checks.Pass) {
 			continue
 		}
 		s := checks.OK
-		if x.Memory > memoryWarn*node {
+		if x.Memory > p.At(memoryWarnAt)*node {
 			s = checks.Warning
 		}
 		p.Judge(t, s, "holds %s, %s of its node's %s", checks.Bytes(int64(x.Memory)), checks.Percent(x.Memory/node), checks.Bytes(int64(node))).
-			Saw(apiserver.Processes, "resident", checks.Bytes(int64(x.Memory)), checks.Percent(memoryWarn)+" of the node", memorySource).
+			Saw(apiserver.Processes, "resident", checks.Bytes(int64(x.Memory)), checks.Percent(p.At(memoryWarnAt))+" of the node", memorySource).
 			Number("used", x.Memory/node)
 	}
 }

@@ -24,7 +24,8 @@ var RequestsTerminated = &checks.Check{
 		{Title: "if by 429, see which requests wait and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 		{Title: "if by 504, find the slow step in the log", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -E 'Timeout or abort|Trace\\['", Risk: checks.ReadOnly},
 	},
-	Run: requestsTerminated,
+	Thresholds: []*checks.Threshold{terminatedWarnAt, timedOutWarnAt},
+	Run:        requestsTerminated,
 }
 
 const (
@@ -37,6 +38,11 @@ const (
 	// warning.
 	timedOutWarn   = 0.05
 	timedOutSource = "expert heuristic"
+)
+
+var (
+	terminatedWarnAt = checks.NewThreshold("warn", checks.InRatio, terminatedWarn, "of all requests that are cut off", terminatedSource)
+	timedOutWarnAt   = checks.NewThreshold("timed-out", checks.InRatio, timedOutWarn, "of all requests that time out", terminatedSource)
 )
 
 func requestsTerminated(p *checks.Pass) {
@@ -54,19 +60,19 @@ func requestsTerminated(p *checks.Pass) {
 			p.Nothing(t, "no request in the window")
 			continue
 		}
-		status, limit, source := checks.OK, terminatedWarn, terminatedSource
+		status, limit, source := checks.OK, p.At(terminatedWarnAt), terminatedSource
 		switch {
-		case metrics.Exceeds(n+k, k, terminatedWarn):
+		case metrics.Exceeds(n+k, k, p.At(terminatedWarnAt)):
 			status = checks.Warning
-		case metrics.Exceeds(n+k, late, timedOutWarn):
-			status, limit, source = checks.Warning, timedOutWarn, timedOutSource
+		case metrics.Exceeds(n+k, late, p.At(timedOutWarnAt)):
+			status, limit, source = checks.Warning, p.At(timedOutWarnAt), timedOutSource
 		}
 		top, errors := most(tr, any)
 		v := p.Judge(t, status, "%s cut short %s%s", shareOf(k, max(n, k), "request"), over(tr.Elapsed, tr.Uptime), mostly(top, errors)).
 			Saw(apiserver.Terminations, "cut short/(all+cut short)", checks.Percent(k/(n+k)), checks.Percent(limit), source).
-			Saw(apiserver.Terminations, "504/(all+cut short)", checks.Percent(late/(n+k)), checks.Percent(timedOutWarn), timedOutSource).
+			Saw(apiserver.Terminations, "504/(all+cut short)", checks.Percent(late/(n+k)), checks.Percent(p.At(timedOutWarnAt)), timedOutSource).
 			Number("ratio", k/(n+k)).Number("timed out", late/(n+k))
-		if status == checks.OK && (k > 0 && !metrics.Excludes(n+k, k, terminatedWarn) || late > 0 && !metrics.Excludes(n+k, late, timedOutWarn)) {
+		if status == checks.OK && (k > 0 && !metrics.Excludes(n+k, k, p.At(terminatedWarnAt)) || late > 0 && !metrics.Excludes(n+k, late, p.At(timedOutWarnAt))) {
 			v.TooFew()
 		}
 	}

@@ -24,7 +24,8 @@ var ResourceBytesHigh = &checks.Check{
 		{Title: "see where the most and the largest are", Command: "kubectl get --raw /metrics | grep ^apiserver_resource_size_estimate_bytes | sort -k2 -g | tail", Risk: checks.ReadOnly},
 		{Title: "of Helm, keep fewer releases", Command: "kubectl get secrets -A --field-selector type=helm.sh/release.v1 --no-headers | awk '{print $1}' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 	},
-	Run: resourceBytesHigh,
+	Thresholds: []*checks.Threshold{bytesWarnAt},
+	Run:        resourceBytesHigh,
 }
 
 const (
@@ -33,6 +34,8 @@ const (
 	bytesWarn   = 800_000_000
 	bytesSource = "sig-scalability thresholds: 800 MB a type"
 )
+
+var bytesWarnAt = checks.NewThreshold("warn", checks.InBytes, bytesWarn, "of one resource in the store", bytesSource)
 
 func resourceBytesHigh(p *checks.Pass) {
 	for t, by := range checks.Each(p, apiserver.ResourceBytes) {
@@ -49,11 +52,11 @@ func resourceBytesHigh(p *checks.Pass) {
 			continue
 		}
 		s := checks.OK
-		if by[most] > bytesWarn {
+		if by[most] > p.Whole(bytesWarnAt) {
 			s = checks.Warning
 		}
 		p.Judge(t, s, "%s take %s of %s in all", most, checks.Bytes(by[most]), checks.Bytes(all)).
-			Saw(apiserver.ResourceBytes, most, checks.Bytes(by[most]), checks.Bytes(bytesWarn), bytesSource).
+			Saw(apiserver.ResourceBytes, most, checks.Bytes(by[most]), checks.Bytes(p.Whole(bytesWarnAt)), bytesSource).
 			Number("bytes", float64(by[most])).Mark("resource=" + most)
 	}
 }

@@ -25,7 +25,8 @@ var ResourceFlood = &checks.Check{
 		{Title: "see who writes them", Command: "kubectl get RESOURCE -A --show-managed-fields --chunk-size=500 -o jsonpath='{range .items[*]}{.metadata.managedFields[-1:].manager}{\"\\n\"}{end}' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 		{Title: "stop that operator while its fault is looked for", Command: "kubectl -n {ns} scale deployment OPERATOR --replicas=0", Risk: checks.Disruptive},
 	},
-	Run: resourceFlood,
+	Thresholds: []*checks.Threshold{floodShareAt, floodRateAt},
+	Run:        resourceFlood,
 }
 
 const (
@@ -36,6 +37,11 @@ const (
 	floodShare  = 0.50 // of all writes
 	floodRate   = 20.0 // a second
 	floodSource = "expert heuristic"
+)
+
+var (
+	floodShareAt = checks.NewThreshold("share", checks.InRatio, floodShare, "of all writes that are of one resource", floodSource)
+	floodRateAt  = checks.NewThreshold("rate", checks.InRate, floodRate, "writes of one resource", floodSource)
 )
 
 // floods reports whether objects of a resource may be somebody's flood: custom
@@ -113,13 +119,13 @@ func resourceFlood(p *checks.Pass) {
 		return
 	}
 	rate := fmt.Sprintf("%s: %.1f writes a second, %s of all%s", top.resource, top.written, checks.Percent(top.share), note)
-	if top.written < floodRate || top.share < floodShare {
+	if top.written < p.At(floodRateAt) || top.share < p.At(floodShareAt) {
 		p.OK(t, "%s", rate).Number("rate", top.written)
 		return
 	}
 	p.Warn(t, "%s; %.0f made and %.0f deleted in %s%s", rate, top.made, top.taken, checks.Seconds(elapsed), stored(p, top.resource)).
-		Saw(apiserver.Requests, "writes a second", fmt.Sprintf("%.1f", top.written), fmt.Sprintf("%.0f", floodRate), floodSource).
-		Saw(apiserver.Requests, "share of writes", checks.Percent(top.share), checks.Percent(floodShare), floodSource).
+		Saw(apiserver.Requests, "writes a second", fmt.Sprintf("%.1f", top.written), fmt.Sprintf("%.0f", p.At(floodRateAt)), floodSource).
+		Saw(apiserver.Requests, "share of writes", checks.Percent(top.share), checks.Percent(p.At(floodShareAt)), floodSource).
 		Mark("resource="+top.resource).Number("rate", top.written).Number("share", top.share)
 }
 

@@ -24,7 +24,8 @@ var Restarting = &checks.Check{
 		{Title: "read what the container said before it ended", Command: "kubectl -n kube-system logs kube-apiserver-{node} --previous --tail 50", Risk: checks.ReadOnly},
 		{Title: "on its node, see the kubelet's reason", Command: "journalctl -u kubelet -n 500 | grep -iE 'apiserver|liveness'; crictl ps -a --name kube-apiserver", Risk: checks.ReadOnly},
 	},
-	Run: restarting,
+	Thresholds: []*checks.Threshold{restartedWithinAt},
+	Run:        restarting,
 }
 
 const (
@@ -33,6 +34,8 @@ const (
 	restartSource   = "kubernetes-mixin KubePodCrashLooping"
 	crashLoop       = "CrashLoopBackOff"
 )
+
+var restartedWithinAt = checks.NewThreshold("within", checks.InSeconds, checks.Secs(restartedWithin), "since the process started", restartSource)
 
 func restarting(p *checks.Pass) {
 	fleet, _ := checks.One(p, apiserver.Instances)
@@ -68,9 +71,9 @@ func restarting(p *checks.Pass) {
 			p.Warn(t, "its container does not run: %s", pod.Waiting).Saw(apiserver.Instances, "waiting", pod.Waiting, "running", restartSource)
 		case pod.Started.IsZero():
 			p.Unknown(t, collectors.Gapf(collectors.Absent, "its pod does not say since when its container runs"))
-		case pod.Restarts > 0 && up < restartedWithin:
+		case pod.Restarts > 0 && up < p.Span(restartedWithinAt):
 			p.Warn(t, "restarted %s ago, %s in all%s", checks.Span(up), checks.Count(pod.Restarts, "restart"), last(pod)).
-				Saw(apiserver.Instances, "running for", checks.Span(up), checks.Span(restartedWithin), restartSource).
+				Saw(apiserver.Instances, "running for", checks.Span(up), checks.Span(p.Span(restartedWithinAt)), restartSource).
 				Number("uptime", up.Seconds()).Number("restarts", float64(pod.Restarts))
 		default:
 			p.OK(t, "runs for %s, %s in all%s", checks.Span(up), checks.Count(pod.Restarts, "restart"), last(pod)).
@@ -83,7 +86,7 @@ func restarting(p *checks.Pass) {
 // does not tell a restart from a planned one, so it only ever gives advice.
 func byProcess(p *checks.Pass) {
 	for t, x := range checks.Each(p, apiserver.Processes) {
-		if x.Uptime < restartedWithin {
+		if x.Uptime < p.Span(restartedWithinAt) {
 			p.Info(t, "started %s ago; its pod is not to be seen, so why is not known", checks.Span(x.Uptime)).Number("uptime", x.Uptime.Seconds())
 			continue
 		}

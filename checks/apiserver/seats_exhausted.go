@@ -23,7 +23,8 @@ var SeatsExhausted = &checks.Check{
 		{Title: "see which requests hold the seats, and whose they are", Command: "kubectl get --raw /debug/api_priority_and_fairness/dump_requests", Risk: checks.ReadOnly},
 		{Title: "see how much each level may borrow and lend", Command: "kubectl get prioritylevelconfigurations -o yaml", Risk: checks.ReadOnly},
 	},
-	Run: seatsExhausted,
+	Thresholds: []*checks.Threshold{seatsWarnAt},
+	Run:        seatsExhausted,
 }
 
 const (
@@ -36,6 +37,8 @@ const (
 	// A level of a few seats is full whenever it does anything.
 	fewSeats = 10
 )
+
+var seatsWarnAt = checks.NewThreshold("warn", checks.InRatio, seatsWarn, "of the seats of a priority level", seatsSource)
 
 func seatsExhausted(p *checks.Pass) {
 	for t, f := range eachFairness(p) {
@@ -50,7 +53,7 @@ func seatsExhausted(p *checks.Pass) {
 			taken := min(l.Executing[0], l.Executing[1])
 			// A list takes several seats, and waits although fewer are free.
 			blocked := min(l.Queued[0], l.Queued[1]) > 0 && taken >= seatsBlocked*l.Seats
-			both := taken >= seatsWarn*l.Seats || blocked
+			both := taken >= p.At(seatsWarnAt)*l.Seats || blocked
 			if both && (l.Seats >= fewSeats || l.Queued[1] > 0) && l.Queued[1] >= full.Queued[1] {
 				full = l
 			}
@@ -70,7 +73,7 @@ func seatsExhausted(p *checks.Pass) {
 			status, looks = checks.Info, "at the one look that there was"
 		}
 		p.Judge(t, status, "level %s has %.0f of %.0f seats taken %s; %s%s", full.Name, full.Executing[1], full.Seats, looks, waiting(full.Queued[1]), filler(p, t, full.Name)).
-			Saw(apiserver.Fairness, full.Name+" seats", fmt.Sprintf("%.0f, %.0f", full.Executing[0], full.Executing[1]), fmt.Sprintf("%s of %.0f", checks.Percent(seatsWarn), full.Seats), seatsSource).
+			Saw(apiserver.Fairness, full.Name+" seats", fmt.Sprintf("%.0f, %.0f", full.Executing[0], full.Executing[1]), fmt.Sprintf("%s of %.0f", checks.Percent(p.At(seatsWarnAt)), full.Seats), seatsSource).
 			Number("used", full.Executing[1]/full.Seats).Number("queued", full.Queued[1]).Mark("level=" + full.Name)
 	}
 }

@@ -25,7 +25,8 @@ var ServiceIPExhausted = &checks.Check{
 		{Title: "see which Services there are, and how many", Command: "kubectl get services -A --no-headers | awk '{print $1}' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 		{Title: "add a range (1.33 and later)", Command: "kubectl get servicecidrs", Risk: checks.ReadOnly},
 	},
-	Run: serviceIPExhausted,
+	Thresholds: []*checks.Threshold{poolWarnAt},
+	Run:        serviceIPExhausted,
 }
 
 const (
@@ -33,6 +34,8 @@ const (
 	poolWarn   = 0.20
 	poolSource = "heuristic"
 )
+
+var poolWarnAt = checks.NewThreshold("warn", checks.InRatio, poolWarn, "of the addresses that are left", poolSource)
 
 func serviceIPExhausted(p *checks.Pass) {
 	for t, pools := range checks.Each(p, apiserver.ServicePools) {
@@ -52,7 +55,7 @@ func serviceIPExhausted(p *checks.Pass) {
 			continue
 		}
 		x := pools[worst]
-		if left < poolWarn {
+		if left < p.At(poolWarnAt) {
 			s = checks.Warning
 		}
 		note := ""
@@ -62,7 +65,7 @@ func serviceIPExhausted(p *checks.Pass) {
 			}
 		}
 		p.Judge(t, s, "%.0f of %.0f %s are left%s", x.Free, x.Free+x.Used, pool(worst), note).
-			Saw(apiserver.ServicePools, "left", checks.Percent(left), checks.Percent(poolWarn), poolSource).Number("left", left)
+			Saw(apiserver.ServicePools, "left", checks.Percent(left), checks.Percent(p.At(poolWarnAt)), poolSource).Number("left", left)
 	}
 }
 

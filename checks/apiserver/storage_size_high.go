@@ -28,7 +28,8 @@ var StorageSizeHigh = &checks.Check{
 		{Title: "find which resource has the most objects", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(resource|storage)_objects' | sort -k2 -g | tail", Risk: checks.ReadOnly},
 		{Title: "find which resource has the most bytes (1.34 and later)", Command: "kubectl get --raw /metrics | grep ^apiserver_resource_size_estimate_bytes | sort -k2 -g | tail", Risk: checks.ReadOnly},
 	},
-	Run: storageSizeHigh,
+	Thresholds: []*checks.Threshold{sizeWarnAt, sizeCriticalAt},
+	Run:        storageSizeHigh,
 }
 
 const (
@@ -38,6 +39,11 @@ const (
 	sizeSource   = "cluster-etcd-operator alerts"
 	// Source: Amazon EKS user guide, control plane monitoring.
 	eksQuota = 8 << 30
+)
+
+var (
+	sizeWarnAt     = checks.NewThreshold("warn", checks.InRatio, sizeWarn, "of the quota", sizeSource)
+	sizeCriticalAt = checks.NewThreshold("critical", checks.InRatio, sizeCritical, "of the quota", sizeSource)
 )
 
 func storageSizeHigh(p *checks.Pass) {
@@ -80,7 +86,7 @@ func storageSizeHigh(p *checks.Pass) {
 		return
 	}
 	used := float64(size) / float64(quota)
-	status, limit := checks.Level(used, sizeWarn, sizeCritical)
+	status, limit := checks.Level(used, p.At(sizeWarnAt), p.At(sizeCriticalAt))
 	p.Judge(t, status, "the database fills %s of %s, %s%s", percent(used), checks.Bytes(quota), from, also).
 		Saw(apiserver.StorageSize, store, checks.Percent(used), checks.Percent(limit), sizeSource).
 		Number("used", used).Number("size", float64(size))

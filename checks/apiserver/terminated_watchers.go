@@ -22,7 +22,8 @@ var TerminatedWatchers = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see which clients watch what, and how much is sent", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(longrunning_requests|watch_events_total)' | sort -k2 -g -r | head", Risk: checks.ReadOnly},
 	},
-	Run: terminatedWatchers,
+	Thresholds: []*checks.Threshold{terminatedRateAt},
+	Run:        terminatedWatchers,
 }
 
 const (
@@ -31,6 +32,8 @@ const (
 	terminatedFew  = 10.0
 	cutOffSource   = "heuristic"
 )
+
+var terminatedRateAt = checks.NewThreshold("warn", checks.InRate, terminatedRate, "watches closed for being slow", terminatedSource)
 
 func terminatedWatchers(p *checks.Pass) {
 	for t, c := range checks.Each(p, apiserver.WatchCaches) {
@@ -44,10 +47,10 @@ func terminatedWatchers(p *checks.Pass) {
 		}
 		n := c.Terminated.Window
 		s := checks.OK
-		if n >= terminatedFew && n/c.Elapsed.Seconds() > terminatedRate {
+		if n >= terminatedFew && n/c.Elapsed.Seconds() > p.At(terminatedRateAt) {
 			s = checks.Warning
 		}
 		p.Judge(t, s, "%s cut off in %s as too slow, %.0f since it started", checks.Count(n, "watcher"), checks.Span(c.Elapsed), c.Terminated.Lifetime).
-			Saw(apiserver.WatchCaches, "cut off", fmt.Sprintf("%.1f/s", n/c.Elapsed.Seconds()), fmt.Sprintf("%.0f/s", terminatedRate), cutOffSource).Number("count", n)
+			Saw(apiserver.WatchCaches, "cut off", fmt.Sprintf("%.1f/s", n/c.Elapsed.Seconds()), fmt.Sprintf("%.0f/s", p.At(terminatedRateAt)), cutOffSource).Number("count", n)
 	}
 }

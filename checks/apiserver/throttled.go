@@ -23,7 +23,8 @@ var Throttled = &checks.Check{
 		{Title: "see by which flow schema, if by any", Command: "kubectl get --raw /metrics | grep ^apiserver_flowcontrol_rejected_requests_total", Risk: checks.ReadOnly},
 		{Title: "see whether a watch cache is being filled", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -E 'reinitializing|storage is'", Risk: checks.ReadOnly},
 	},
-	Run: throttled,
+	Thresholds: []*checks.Threshold{throttledWarnAt},
+	Run:        throttled,
 }
 
 const (
@@ -32,6 +33,8 @@ const (
 	throttledWarn   = errorsWarn
 	throttledSource = errorsWarnSource
 )
+
+var throttledWarnAt = checks.NewThreshold("warn", checks.InRatio, throttledWarn, "of all requests that are answered 429", throttledSource)
 
 func throttled(p *checks.Pass) {
 	for t, tr := range checks.Each(p, apiserver.Requests) {
@@ -44,19 +47,19 @@ func throttled(p *checks.Pass) {
 		}
 		status := checks.OK
 		switch {
-		case metrics.Exceeds(n, k, throttledWarn):
+		case metrics.Exceeds(n, k, p.At(throttledWarnAt)):
 			status = checks.Warning
 		case k > 0 && basis == checks.OverWindow:
 			status = checks.Info
 		}
 		top, errors := most(tr, apiserver.Row.Throttled)
 		v := p.Judge(t, status, "%s answered 429 %s%s", shareOf(k, n, "request"), over(tr.Elapsed, tr.Uptime), mostly(top, errors)).
-			Saw(apiserver.Requests, "429", checks.Percent(k/n), checks.Percent(throttledWarn), throttledSource).
+			Saw(apiserver.Requests, "429", checks.Percent(k/n), checks.Percent(p.At(throttledWarnAt)), throttledSource).
 			Number("ratio", k/n).Number("throttled", k)
 		if status != checks.OK {
 			v.Mark("resource="+top.Resource, "verb="+top.Verb)
 		}
-		if status == checks.Info && !metrics.Excludes(n, k, throttledWarn) {
+		if status == checks.Info && !metrics.Excludes(n, k, p.At(throttledWarnAt)) {
 			v.TooFew()
 		}
 	}

@@ -22,7 +22,8 @@ var TLSHandshakeErrors = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see from which addresses, and why", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep 'TLS handshake error' | sed 's/.*from \\([^:]*\\):[0-9]*:\\(.*\\)/\\1\\2/' | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 	},
-	Run: tlsHandshakeErrors,
+	Thresholds: []*checks.Threshold{handshakeRateAt},
+	Run:        tlsHandshakeErrors,
 }
 
 const (
@@ -31,6 +32,8 @@ const (
 	handshakeFew    = 10.0
 	handshakeSource = "heuristic"
 )
+
+var handshakeRateAt = checks.NewThreshold("warn", checks.InRate, handshakeRate, "handshakes that fail", handshakeSource)
 
 func tlsHandshakeErrors(p *checks.Pass) {
 	for t, a := range checks.Each(p, apiserver.Accesses) {
@@ -45,10 +48,10 @@ func tlsHandshakeErrors(p *checks.Pass) {
 		n := a.Handshakes.Window
 		rate := n / a.Elapsed.Seconds()
 		s := checks.OK
-		if n >= handshakeFew && rate > handshakeRate {
+		if n >= handshakeFew && rate > p.At(handshakeRateAt) {
 			s = checks.Warning
 		}
 		p.Judge(t, s, "%s of TLS failed in %s, %.0f since it started", checks.Count(n, "handshake"), checks.Span(a.Elapsed), a.Handshakes.Lifetime).
-			Saw(apiserver.Accesses, "failed", fmt.Sprintf("%.1f/s", rate), fmt.Sprintf("%.0f/s", handshakeRate), handshakeSource).Number("rate", rate)
+			Saw(apiserver.Accesses, "failed", fmt.Sprintf("%.1f/s", rate), fmt.Sprintf("%.0f/s", p.At(handshakeRateAt)), handshakeSource).Number("rate", rate)
 	}
 }

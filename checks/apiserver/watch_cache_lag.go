@@ -23,7 +23,8 @@ var WatchCacheLag = &checks.Check{
 		{Title: "see whether etcd is behind with its watches", Command: "curl -s http://127.0.0.1:2381/metrics | grep -E '^etcd_debugging_mvcc_(slow_watcher|pending_events)_total'", Risk: checks.ReadOnly},
 		{Title: "restart that instance, on its node: it builds its caches anew", Command: "crictl stop $(crictl ps -q --name kube-apiserver)", Risk: checks.Disruptive},
 	},
-	Run: watchCacheLag,
+	Thresholds: []*checks.Threshold{cacheWaitAt},
+	Run:        watchCacheLag,
 }
 
 const (
@@ -36,7 +37,9 @@ const (
 	frozenSource  = "kube-apiserver: each write moves the resource version of the cache"
 )
 
-var cacheLimits = []checks.Limit{{Seconds: cacheWait, Share: 0.01, Status: checks.Warning, Source: cacheSource}}
+var cacheLimits = []checks.Limit{{At: cacheWaitAt, Seconds: cacheWait, Share: 0.01, Status: checks.Warning, Source: cacheSource}}
+
+var cacheWaitAt = checks.NewThreshold("warn", checks.InSeconds, cacheWait, "that a read waits for the cache, which 99 of 100 must not exceed", cacheSource)
 
 func watchCacheLag(p *checks.Pass) {
 	for t, c := range checks.Each(p, apiserver.WatchCaches) {
@@ -45,7 +48,7 @@ func watchCacheLag(p *checks.Pass) {
 				Saw(apiserver.WatchCaches, "resource version of leases", fmt.Sprintf("%.0f, %.0f", c.Revision[0], c.Revision[1]), "growing", frozenSource).Mark("frozen")
 			continue
 		}
-		j := checks.JudgeLatency(c.Wait, cacheLimits...)
+		j := checks.JudgeLatency(c.Wait, p.Limits(cacheLimits)...)
 		if j.Status == checks.Unknown {
 			p.Nothing(t, "no read waited for the cache in the window, nor does one tell of a cache that stands still")
 			continue

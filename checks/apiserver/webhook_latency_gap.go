@@ -25,7 +25,8 @@ var WebhookLatencyGap = &checks.Check{
 		{Title: "see how long each webhook takes", Command: "kubectl get --raw /metrics | grep -E '^apiserver_admission_webhook_admission_duration_seconds_(sum|count)'", Risk: checks.ReadOnly},
 		{Title: "see what the webhooks take in, and their timeouts", Command: "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations", Risk: checks.ReadOnly},
 	},
-	Run: webhookLatencyGap,
+	Thresholds: []*checks.Threshold{gapWarnAt},
+	Run:        webhookLatencyGap,
 }
 
 const (
@@ -34,6 +35,8 @@ const (
 	gapShare  = 0.01
 	gapSource = "expert heuristic"
 )
+
+var gapWarnAt = checks.NewThreshold("warn", checks.InSeconds, gapWarn, "that webhooks and queues add to the p99 of writes", gapSource)
 
 func webhookLatencyGap(p *checks.Pass) {
 	for t, w := range checks.Each(p, apiserver.WriteWait) {
@@ -49,7 +52,7 @@ func webhookLatencyGap(p *checks.Pass) {
 		}
 		// The p99s are estimates between the edges of buckets. What is certain is
 		// how many writes the wait has pushed over an edge.
-		above, edge := whole.Above(quick.Value + gapWarn)
+		above, edge := whole.Above(quick.Value + p.At(gapWarnAt))
 		before, _ := without.Above(edge)
 		pushed := max(0, above-before)
 		wait := max(0, whole.Sum-without.Sum) / whole.Count
@@ -57,12 +60,12 @@ func webhookLatencyGap(p *checks.Pass) {
 			wait = 0
 		}
 		status := checks.OK
-		if slow.Value-quick.Value > gapWarn && metrics.Exceeds(whole.Count, pushed, gapShare) {
+		if slow.Value-quick.Value > p.At(gapWarnAt) && metrics.Exceeds(whole.Count, pushed, gapShare) {
 			status = checks.Warning
 		}
 		v := p.Judge(t, status, "writes: p99 %s, without webhooks and queueing %s; the wait is %s on average of %.0f%s",
 			checks.Quantile(slow), checks.Quantile(quick), checks.Seconds(wait), whole.Count, note).
-			Saw(apiserver.WriteWait, "gap of the p99s", checks.Seconds(slow.Value-quick.Value), checks.Seconds(gapWarn), gapSource).
+			Saw(apiserver.WriteWait, "gap of the p99s", checks.Seconds(slow.Value-quick.Value), checks.Seconds(p.At(gapWarnAt)), gapSource).
 			Saw(apiserver.WriteWait, "pushed over "+checks.Seconds(edge), fmt.Sprintf("%.0f of %.0f", pushed, whole.Count), checks.Percent(gapShare), gapSource).
 			Number("gap", slow.Value-quick.Value).Number("wait", wait)
 		if status == checks.OK && pushed > 0 && !metrics.Excludes(whole.Count, pushed, gapShare) {

@@ -23,7 +23,8 @@ var WriteLatencySLO = &checks.Check{
 		{Title: "see whether etcd takes as long: compare etcd_request_duration_seconds", Command: "kubectl get --raw /metrics | grep -E '^etcd_request_duration_seconds_(sum|count)'", Risk: checks.ReadOnly},
 		{Title: "find which step of a slow request takes the time", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep -A10 'Trace\\['", Risk: checks.ReadOnly},
 	},
-	Run: writeLatencySLO,
+	Thresholds: []*checks.Threshold{writeSLOAt},
+	Run:        writeLatencySLO,
 }
 
 const (
@@ -39,6 +40,8 @@ const (
 	withWaitRemark = ", webhooks and queueing included"
 )
 
+var writeSLOAt = checks.NewThreshold("write", checks.InSeconds, writeSLO, "a write, which 99 of 100 must not exceed", sloSource)
+
 // sloLimits are the limits of one SLO.
 func sloLimits(seconds float64) []checks.Limit {
 	return []checks.Limit{
@@ -49,7 +52,7 @@ func sloLimits(seconds float64) []checks.Limit {
 
 func writeLatencySLO(p *checks.Pass) {
 	for t, l := range checks.Each(p, apiserver.Latency) {
-		v := checks.JudgeLatency(l.Writes.All, sloLimits(writeSLO)...)
+		v := checks.JudgeLatency(l.Writes.All, sloLimits(p.At(writeSLOAt))...)
 		if v.Status == checks.Unknown {
 			p.Nothing(t, "no write request in the window")
 			continue

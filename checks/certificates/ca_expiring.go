@@ -27,7 +27,8 @@ var CAExpiring = &checks.Check{
 		{Title: "see what the kubeconfig trusts", Command: "kubectl config view --raw -o jsonpath='{.clusters[0].cluster.certificate-authority-data}' | base64 -d | openssl x509 -noout -subject -dates", Risk: checks.ReadOnly},
 		{Title: "plan its rotation, which takes weeks and touches everything", Command: "ktriage explain ca-expiring", Risk: checks.ReadOnly},
 	},
-	Run: caExpiring,
+	Thresholds: []*checks.Threshold{caInfoAt, caWarnAt},
+	Run:        caExpiring,
 }
 
 // No number is published. Rotating a CA means to give a new one to every
@@ -36,6 +37,11 @@ const (
 	caInfo   = 365 * day
 	caWarn   = 90 * day
 	caSource = "experience; no public source"
+)
+
+var (
+	caInfoAt = checks.NewThreshold("info", checks.InSeconds, checks.Secs(caInfo), "that a CA is valid still", caSource)
+	caWarnAt = checks.NewThreshold("warn", checks.InSeconds, checks.Secs(caWarn), "that a CA is valid still", caSource)
 )
 
 func caExpiring(p *checks.Pass) {
@@ -91,11 +97,11 @@ func authority(p *checks.Pass, t collectors.Target, what, then string, worst che
 	switch {
 	case left < 0:
 		s, words = worst, fmt.Sprintf("%s expired %s ago: %s", what, checks.Span(left), then)
-	case left < caWarn:
+	case left < p.Span(caWarnAt):
 		s = checks.Warning
-	case left < caInfo:
+	case left < p.Span(caInfoAt):
 		s = checks.Info
 	}
 	p.Judge(t, s, "%s", words).
-		Saw(f, "CA notAfter", until.UTC().Format(time.RFC3339), checks.Span(caWarn), caSource)
+		Saw(f, "CA notAfter", until.UTC().Format(time.RFC3339), checks.Span(p.Span(caWarnAt)), caSource)
 }

@@ -23,12 +23,15 @@ var KubeconfigSelf = &checks.Check{
 		{Title: "on a control-plane node, see what expires when", Command: "kubeadm certs check-expiration", Risk: checks.ReadOnly},
 		{Title: "on a control-plane node, renew the administrator's", Command: "kubeadm certs renew admin.conf", Risk: checks.Safe},
 	},
-	Run: kubeconfigSelf,
+	Thresholds: []*checks.Threshold{selfWarnAt},
+	Run:        kubeconfigSelf,
 }
 
 // selfWarn leaves a day to get another. Source: RULES; it ends at a warning:
 // nothing but this kubeconfig stops to work.
 const selfWarn = day
+
+var selfWarnAt = checks.NewThreshold("warn", checks.InSeconds, checks.Secs(selfWarn), "that the client certificate is valid still", "experience; no public source")
 
 func kubeconfigSelf(p *checks.Pass) {
 	t := collectors.Target{Component: collectors.Certificates, Name: "kubeconfig"}
@@ -48,12 +51,12 @@ func kubeconfigSelf(p *checks.Pass) {
 		p.Nothing(t, "the kubeconfig has no client certificate (%s)", a.User)
 	case left < 0:
 		p.Warn(t, "the kubeconfig's client certificate expired %s ago", checks.Span(left)).
-			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(selfWarn), "").Mark("expired")
-	case left < selfWarn:
+			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(p.Span(selfWarnAt)), "").Mark("expired")
+	case left < p.Span(selfWarnAt):
 		p.Warn(t, "the kubeconfig's client certificate expires in %s", checks.Span(left)).
-			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(selfWarn), "")
+			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(p.Span(selfWarnAt)), "")
 	default:
 		p.OK(t, "the kubeconfig's client certificate expires in %s", checks.Span(left)).
-			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(selfWarn), "")
+			Saw(cluster.HowReached, "notAfter", a.ClientUntil.UTC().Format(time.RFC3339), checks.Span(p.Span(selfWarnAt)), "")
 	}
 }

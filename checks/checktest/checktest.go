@@ -54,9 +54,10 @@ func Run(t *testing.T, pkg string, c *checks.Check) {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
+	var srcs []collectors.Source
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			for _, line := range one(t, file, c) {
+			for _, line := range one(t, file, c, &srcs) {
 				status, _, _ := strings.Cut(line, " ")
 				seen[status] = true
 			}
@@ -65,9 +66,10 @@ func Run(t *testing.T, pkg string, c *checks.Check) {
 	if !seen["ok"] || !seen["unknown"] || !seen["info"] && !seen["warning"] && !seen["critical"] {
 		t.Errorf("%s: its cases in %s must show ok, unknown and trouble; they show %v", c.ID, Dir(pkg, c), seen)
 	}
+	moves(t, c, srcs)
 }
 
-func one(t *testing.T, file string, c *checks.Check) []string {
+func one(t *testing.T, file string, c *checks.Check, srcs *[]collectors.Source) []string {
 	t.Helper()
 	a, err := txtar.ParseFile(file)
 	if err != nil {
@@ -90,6 +92,7 @@ func one(t *testing.T, file string, c *checks.Check) []string {
 		}
 	}
 	src := capture.NewScript(Now, Window, archives...)
+	*srcs = append(*srcs, src)
 	sourced(t, src, c)
 	got := Judge(src, c)
 	i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == "want" })
@@ -108,6 +111,39 @@ func one(t *testing.T, file string, c *checks.Check) []string {
 		t.Errorf("%s (-want +got):\n%s", file, diff)
 	}
 	return got
+}
+
+// moves demands of each threshold that moving it, far enough, moves the verdict of
+// one of the cases, and that the verdict then says where the limit comes from.
+func moves(t *testing.T, c *checks.Check, srcs []collectors.Source) {
+	t.Helper()
+	if len(c.Thresholds) == 0 {
+		return
+	}
+	cs := []*checks.Check{c}
+	var snaps []*collectors.Snapshot
+	for _, src := range srcs {
+		snaps = append(snaps, collectors.Collect(context.Background(), src, Now, Window, collectors.Options{}, checks.Facts(cs)...).Snapshot)
+	}
+	for _, x := range c.Thresholds {
+		moved, said := false, false
+		for _, to := range []float64{x.Default / 1e6, x.Default / 2, x.Default * 2, x.Default * 1e6} {
+			tuning := checks.Tuning{c.ID: {x.Name: checks.Moved{Value: to, From: "moved"}}}
+			for _, s := range snaps {
+				before := checks.Run(s, cs)
+				for i, f := range checks.RunWith(s, cs, tuning) {
+					moved = moved || i >= len(before) || f.Status != before[i].Status
+					said = said || slices.ContainsFunc(f.Evidence, func(e checks.Evidence) bool { return e.Source == "moved" })
+				}
+			}
+		}
+		if !moved {
+			t.Errorf("%s: moving its threshold %s changes no verdict of its cases", c.ID, x.Name)
+		}
+		if !said {
+			t.Errorf("%s: where its threshold %s is moved, no evidence says so", c.ID, x.Name)
+		}
+	}
 }
 
 // experience is how a limit's source says that it is nobody's but ours.

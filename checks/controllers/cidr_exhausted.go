@@ -23,11 +23,14 @@ var CIDRExhausted = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see which nodes have none", Command: "kubectl get nodes -o custom-columns=NODE:.metadata.name,PODCIDR:.spec.podCIDR", Risk: checks.ReadOnly},
 	},
-	Run: cidrExhausted,
+	Thresholds: []*checks.Threshold{cidrWarnAt},
+	Run:        cidrExhausted,
 }
 
 // cidrWarn is experience; at all of it, the next node gets nothing.
 const cidrWarn = 0.9
+
+var cidrWarnAt = checks.NewThreshold("warn", checks.InRatio, cidrWarn, "of the pod addresses that are given to nodes", expertLimit)
 
 func cidrExhausted(p *checks.Pass) {
 	for t, x := range leases.EachLeader(p, controllers.Elected, controllers.Tallies) {
@@ -42,10 +45,10 @@ func cidrExhausted(p *checks.Pass) {
 			}
 		}
 		s := checks.OK
-		if worst.Used >= cidrWarn {
+		if worst.Used >= p.At(cidrWarnAt) {
 			s = checks.Warning
 		}
 		p.Judge(t, s, "%s of the pod addresses in %s are given to nodes", checks.Percent(worst.Used), worst.Range).
-			Saw(controllers.Tallies, worst.Range, checks.Percent(worst.Used), checks.Percent(cidrWarn), expertLimit).Number("used", worst.Used)
+			Saw(controllers.Tallies, worst.Range, checks.Percent(worst.Used), checks.Percent(p.At(cidrWarnAt)), expertLimit).Number("used", worst.Used)
 	}
 }

@@ -24,11 +24,14 @@ var InformerLag = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "on the node, see whether it has the processor time that it needs", Command: "crictl stats $(crictl ps -q --name kube-controller-manager)", Risk: checks.ReadOnly},
 	},
-	Run: informerLag,
+	Thresholds: []*checks.Threshold{queuedWarnAt},
+	Run:        informerLag,
 }
 
 // queuedWarn changes at both looks are a backlog. It is experience.
 const queuedWarn = 1000
+
+var queuedWarnAt = checks.NewThreshold("warn", checks.InNumber, queuedWarn, "events that wait to be handled", expertLimit)
 
 func informerLag(p *checks.Pass) {
 	for t, x := range leases.EachLeader(p, controllers.Elected, controllers.Tallies) {
@@ -38,14 +41,14 @@ func informerLag(p *checks.Pass) {
 		}
 		i := x.Informers[0]
 		switch {
-		case i.Queued > queuedWarn && x.Broken != "":
+		case i.Queued > p.At(queuedWarnAt) && x.Broken != "":
 			p.Unknown(t, collectors.Gapf(collectors.Absent, "%.0f changes of %s wait, and whether they did before is not known: %s", i.Queued, i.Resource, x.Broken))
-		case i.Queued > queuedWarn && i.Before > queuedWarn:
+		case i.Queued > p.At(queuedWarnAt) && i.Before > p.At(queuedWarnAt):
 			p.Warn(t, "%.0f changes of %s wait to be taken in, and %.0f did %s before", i.Queued, i.Resource, i.Before, checks.Span(x.Elapsed)).
-				Saw(controllers.Tallies, "queued of "+i.Resource, fmt.Sprint(i.Queued), fmt.Sprint(queuedWarn), expertLimit).Number("queued", i.Queued)
+				Saw(controllers.Tallies, "queued of "+i.Resource, fmt.Sprint(i.Queued), fmt.Sprint(p.At(queuedWarnAt)), expertLimit).Number("queued", i.Queued)
 		default:
 			p.OK(t, "at most %.0f changes wait to be taken in, of %s", i.Queued, i.Resource).
-				Saw(controllers.Tallies, "queued of "+i.Resource, fmt.Sprint(i.Queued), fmt.Sprint(queuedWarn), expertLimit)
+				Saw(controllers.Tallies, "queued of "+i.Resource, fmt.Sprint(i.Queued), fmt.Sprint(p.At(queuedWarnAt)), expertLimit)
 		}
 	}
 }

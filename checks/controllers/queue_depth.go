@@ -27,7 +27,8 @@ var QueueDepth = &checks.Check{
 		{Title: "see whether its work fails", Command: "kubectl -n kube-system logs kube-controller-manager-{node} --tail=200 | grep -i error", Risk: checks.ReadOnly},
 		{Title: "see how much it may ask the API server and how many workers it has", Command: "kubectl -n kube-system get pod kube-controller-manager-{node} -o jsonpath='{.spec.containers[0].command}'", Risk: checks.ReadOnly},
 	},
-	Run: queueDepth,
+	Thresholds: []*checks.Threshold{depthWarnAt},
+	Run:        queueDepth,
 }
 
 const (
@@ -40,30 +41,32 @@ const (
 	expertLimit = "experience; no public source"
 )
 
+var depthWarnAt = checks.NewThreshold("warn", checks.InNumber, depthWarn, "objects that wait in a queue", "experience; no public source")
+
 func queueDepth(p *checks.Pass) {
 	for t, q := range leases.EachLeader(p, controllers.Elected, controllers.WorkQueues) {
 		l, _ := checks.Of(p, controllers.Elected.Leads, t)
-		deep := slices.DeleteFunc(slices.Clone(q.By), func(x controllers.Queue) bool { return x.Depth <= depthWarn })
+		deep := slices.DeleteFunc(slices.Clone(q.By), func(x controllers.Queue) bool { return x.Depth <= p.At(depthWarnAt) })
 		slices.SortFunc(deep, func(a, b controllers.Queue) int { return cmp.Compare(b.Depth, a.Depth) })
 		grown := slices.DeleteFunc(slices.Clone(deep), func(x controllers.Queue) bool { return x.Depth < x.DepthBefore })
 		switch {
 		case len(deep) == 0:
 			x := slices.MaxFunc(q.By, func(a, b controllers.Queue) int { return cmp.Compare(a.Depth, b.Depth) })
 			p.OK(t, "the longest of %s holds %s", checks.Count(len(q.By), "queue"), checks.Count(x.Depth, "object")).
-				Saw(controllers.WorkQueues, "depth of "+x.Name, fmt.Sprint(x.Depth), fmt.Sprint(depthWarn), expertLimit)
+				Saw(controllers.WorkQueues, "depth of "+x.Name, fmt.Sprint(x.Depth), fmt.Sprint(p.At(depthWarnAt)), expertLimit)
 		case l.Since > 0 && l.Since < settling:
 			p.Nothing(t, "has led for %s only; it looks at everything once, and %s holds %.0f objects", checks.Span(l.Since), deep[0].Name, deep[0].Depth)
 		case q.Broken != "":
 			p.Unknown(t, collectors.Gapf(collectors.Absent, "%s holds %.0f objects, and whether it grows is not known: %s", deep[0].Name, deep[0].Depth, q.Broken))
 		case len(grown) == 0:
 			p.OK(t, "%s holds %.0f objects and shrinks (%.0f %s before)", deep[0].Name, deep[0].Depth, deep[0].DepthBefore, checks.Span(q.Elapsed)).
-				Saw(controllers.WorkQueues, "depth of "+deep[0].Name, fmt.Sprint(deep[0].Depth), fmt.Sprint(depthWarn), expertLimit)
+				Saw(controllers.WorkQueues, "depth of "+deep[0].Name, fmt.Sprint(deep[0].Depth), fmt.Sprint(p.At(depthWarnAt)), expertLimit)
 		default:
 			x := grown[0]
 			v := p.Warn(t, "queue %s holds %.0f objects and does not shrink (%.0f %s before)%s", x.Name, x.Depth, x.DepthBefore, checks.Span(q.Elapsed), andOthers(grown[1:])).
 				Number("depth", x.Depth)
 			for _, x := range grown {
-				v.Saw(controllers.WorkQueues, "depth of "+x.Name, fmt.Sprint(x.Depth), fmt.Sprint(depthWarn), expertLimit).Mark("queue=" + x.Name)
+				v.Saw(controllers.WorkQueues, "depth of "+x.Name, fmt.Sprint(x.Depth), fmt.Sprint(p.At(depthWarnAt)), expertLimit).Mark("queue=" + x.Name)
 			}
 		}
 	}

@@ -28,7 +28,8 @@ var RetriesHigh = &checks.Check{
 		{Title: "read what fails", Command: "kubectl -n kube-system logs kube-controller-manager-{node} --tail=500 | grep -iE 'error syncing|failed with'", Risk: checks.ReadOnly},
 		{Title: "see what was refused to the controllers", Command: "kubectl get events -A --field-selector reason=FailedCreate", Risk: checks.ReadOnly},
 	},
-	Run: retriesHigh,
+	Thresholds: []*checks.Threshold{retriesWarnAt},
+	Run:        retriesHigh,
 }
 
 const (
@@ -56,6 +57,8 @@ var putsOff = []string{
 // fails has a request that failed.
 // Source: as above; calls of AddAfter with MinReadySeconds.
 var putsOffReady = []string{"daemonset", "replicaset", "replicationmanager", "statefulset"}
+
+var retriesWarnAt = checks.NewThreshold("warn", checks.InRatio, retriesWarn, "of what is done that is done again", "experience; no public source")
 
 // failedSyncs tells whether the leader's requests failed about as often as x
 // retried.
@@ -90,15 +93,15 @@ func retriesHigh(p *checks.Pass) {
 			if slices.Contains(putsOffReady, x.Name) && unseen == nil && !failedSyncs(client, x) {
 				continue
 			}
-			if exceeds(x.Adds, x.Retries, retriesWarn) {
+			if exceeds(x.Adds, x.Retries, p.At(retriesWarnAt)) {
 				bad = append(bad, x)
-			} else if x.Retries > retriesWarn*x.Adds {
+			} else if x.Retries > p.At(retriesWarnAt)*x.Adds {
 				thin = true
 			}
 		}
 		if len(bad) == 0 {
 			v := p.OK(t, "%.0f of %.0f objects were retried or put off in %s", retries, adds, checks.Span(q.Elapsed)).
-				Saw(controllers.WorkQueues, "retries", checks.Percent(retries/max(1, adds)), checks.Percent(retriesWarn), expertLimit)
+				Saw(controllers.WorkQueues, "retries", checks.Percent(retries/max(1, adds)), checks.Percent(p.At(retriesWarnAt)), expertLimit)
 			if thin {
 				v.TooFew()
 			}
@@ -114,7 +117,7 @@ func retriesHigh(p *checks.Pass) {
 		v := p.Warn(t, "controller %s retries %s of what it takes up (%.1f of %.1f/s)%s", x.Name, checks.Percent(min(1, x.Retries/x.Adds)), q.Rate(x.Retries), q.Rate(x.Adds), andOthers(bad[1:])).
 			Number("ratio", x.Retries/x.Adds)
 		for _, x := range bad {
-			v.Saw(controllers.WorkQueues, "retries of "+x.Name, checks.Percent(x.Retries/x.Adds), checks.Percent(retriesWarn), expertLimit).Mark("queue=" + x.Name)
+			v.Saw(controllers.WorkQueues, "retries of "+x.Name, checks.Percent(x.Retries/x.Adds), checks.Percent(p.At(retriesWarnAt)), expertLimit).Mark("queue=" + x.Name)
 		}
 	}
 }

@@ -24,7 +24,8 @@ var ApplyLag = &checks.Check{
 		{Title: "on the node, see whether the member is being defragmented; if so, wait and do not restart it", Command: "curl -s http://127.0.0.1:2381/metrics | grep ^etcd_disk_defrag_inflight", Risk: checks.ReadOnly},
 		{Title: "on the node, see whether disk or processor is short", Command: "iostat -x 1 5 && top -b -n 1 | head -20", Risk: checks.ReadOnly},
 	},
-	Run: applyLag,
+	Thresholds: []*checks.Threshold{applyLagWarnAt, applyLagCriticalAt},
+	Run:        applyLag,
 }
 
 const (
@@ -33,14 +34,19 @@ const (
 	applyLagSource   = "etcd refuses requests with 'too many requests' from 5000 on (maxGapBetweenApplyAndCommitIndex)"
 )
 
+var (
+	applyLagWarnAt     = checks.NewThreshold("warn", checks.InNumber, applyLagWarn, "entries agreed on and not applied", applyLagSource)
+	applyLagCriticalAt = checks.NewThreshold("critical", checks.InNumber, applyLagCritical, "entries agreed on and not applied", applyLagSource)
+)
+
 func applyLag(p *checks.Pass) {
 	for m, h := range checks.Each(p, etcd.HowFar) {
 		lag := h.Committed - h.Applied
-		s, limit, what := checks.OK, applyLagWarn, ""
+		s, limit, what := checks.OK, p.Whole(applyLagWarnAt), ""
 		switch {
-		case lag > applyLagCritical:
-			s, limit, what = checks.Critical, applyLagCritical, ": from 5000 on it refuses requests"
-		case lag > applyLagWarn:
+		case lag > p.Whole(applyLagCriticalAt):
+			s, limit, what = checks.Critical, p.Whole(applyLagCriticalAt), ": from 5000 on it refuses requests"
+		case lag > p.Whole(applyLagWarnAt):
 			s = checks.Warning
 		}
 		if h.Looks > 1 && s != checks.OK {

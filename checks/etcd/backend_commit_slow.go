@@ -22,7 +22,8 @@ var BackendCommitSlow = &checks.Check{
 		{Title: "on the node, see who else writes to the disk", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
 		{Title: "if the log syncs quickly, see whether the file is mostly free pages", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly, Recipe: "etcd-defrag"},
 	},
-	Run: backendCommitSlow,
+	Thresholds: []*checks.Threshold{commitHealthyAt, commitWarnAt},
+	Run:        backendCommitSlow,
 }
 
 const (
@@ -34,14 +35,19 @@ const (
 )
 
 var commitLimits = []checks.Limit{
-	{Seconds: commitWarn, Share: 0.01, Status: checks.Warning, Source: commitSource},
-	{Seconds: commitHealthy, Share: 0.01, Status: checks.Info, Source: commitHealthySource},
+	{At: commitWarnAt, Seconds: commitWarn, Share: 0.01, Status: checks.Warning, Source: commitSource},
+	{At: commitHealthyAt, Seconds: commitHealthy, Share: 0.01, Status: checks.Info, Source: commitHealthySource},
 }
 
+var (
+	commitHealthyAt = checks.NewThreshold("info", checks.InSeconds, commitHealthy, "a commit to the database, which 99 of 100 must not exceed", commitHealthySource)
+	commitWarnAt    = checks.NewThreshold("warn", checks.InSeconds, commitWarn, "a commit to the database, which 99 of 100 must not exceed", commitSource)
+)
+
 func backendCommitSlow(p *checks.Pass) {
-	w := newWritePath(p, etcd.CommitLatency, commitLimits)
+	w := newWritePath(p, etcd.CommitLatency, p.Limits(commitLimits))
 	for m, l := range checks.Each(p, etcd.CommitLatency) {
-		j := judge(l, commitLimits)
+		j := judge(l, p.Limits(commitLimits))
 		if j.Status == checks.Unknown {
 			p.Nothing(m, "nothing was committed %s", j.during())
 			continue

@@ -24,7 +24,8 @@ var DBFragmented = &checks.Check{
 		{Title: "defragment, one member at a time, followers first; a member answers nothing meanwhile", Command: "etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive, Recipe: "etcd-defrag"},
 		{Title: "see how much of each database is in use", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 	},
-	Run: dbFragmented,
+	Thresholds: []*checks.Threshold{fragmentedShareAt, fragmentedSizeAt},
+	Run:        dbFragmented,
 }
 
 const (
@@ -37,6 +38,11 @@ const (
 	fragmentedSource = "cluster-etcd-operator defragcontroller"
 )
 
+var (
+	fragmentedShareAt = checks.NewThreshold("share", checks.InRatio, fragmentedShare, "of the file that is free pages", fragmentedSource)
+	fragmentedSizeAt  = checks.NewThreshold("size", checks.InBytes, fragmentedSize, "of the file, below which it does not matter", fragmentedSource)
+)
+
 func dbFragmented(p *checks.Pass) {
 	for m, db := range checks.Each(p, etcd.DB) {
 		free := float64(db.Free()) / float64(max(1, db.Size))
@@ -47,7 +53,7 @@ func dbFragmented(p *checks.Pass) {
 		}
 		var v *checks.Verdict
 		switch {
-		case free < fragmentedShare || db.Size < fragmentedSize && !pressed:
+		case free < p.At(fragmentedShareAt) || db.Size < p.Whole(fragmentedSizeAt) && !pressed:
 			v = p.OK(m, "free pages are %s of the database's %s", checks.Percent(free), checks.Bytes(db.Size))
 		case pressed:
 			v = p.Warn(m, "free pages are %s of the database's %s, which fills %s of its quota: without them it would be %s",
@@ -55,8 +61,8 @@ func dbFragmented(p *checks.Pass) {
 		default:
 			v = p.Info(m, "free pages are %s of the database's %s: harmless while the quota is far", checks.Percent(free), checks.Bytes(db.Size))
 		}
-		v.Saw(etcd.DB, "free pages", checks.Percent(free), checks.Percent(fragmentedShare), fragmentedSource).
-			Saw(etcd.DB, "size", checks.Bytes(db.Size), checks.Bytes(fragmentedSize), fragmentedSource).
+		v.Saw(etcd.DB, "free pages", checks.Percent(free), checks.Percent(p.At(fragmentedShareAt)), fragmentedSource).
+			Saw(etcd.DB, "size", checks.Bytes(db.Size), checks.Bytes(p.Whole(fragmentedSizeAt)), fragmentedSource).
 			Number("free", free).Number("used", used)
 	}
 }

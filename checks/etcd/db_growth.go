@@ -26,7 +26,8 @@ var DBGrowth = &checks.Check{
 		{Title: "see which resource is written the most", Command: "kubectl get --raw /metrics | grep -E '^apiserver_request_total.*verb=\"(POST|PUT|PATCH|APPLY)\"' | sort -k2 -g -r | head -20", Risk: checks.ReadOnly},
 		{Title: "see which resource has the most objects", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(storage|resource)_objects' | sort -k2 -g -r | head", Risk: checks.ReadOnly},
 	},
-	Run: dbGrowth,
+	Thresholds: []*checks.Threshold{growthHorizonAt},
+	Run:        dbGrowth,
 }
 
 const (
@@ -41,6 +42,8 @@ const (
 	// growthFew is of how many new keys on their rate says anything [exp].
 	growthFew = 100
 )
+
+var growthHorizonAt = checks.NewThreshold("horizon", checks.InSeconds, checks.Secs(growthHorizon), "until the quota is reached at the present rate", growthSource)
 
 func dbGrowth(p *checks.Pass) {
 	for m, w := range checks.Each(p, etcd.WriteMetrics) {
@@ -64,9 +67,9 @@ func dbGrowth(p *checks.Pass) {
 		case history >= room && rate > 0:
 			v = p.Warn(m, "%s/s are written, and the history of %s that is kept will not fit: %s are left below the quota", checks.Bytes(int64(rate)), checks.Span(retained), checks.Bytes(int64(room))).
 				Saw(etcd.WriteMetrics, "written", checks.Bytes(int64(history))+" in "+checks.Span(retained), checks.Bytes(int64(room)), retainedSource)
-		case ok && full <= growthHorizon:
+		case ok && full <= p.Span(growthHorizonAt):
 			v = p.Warn(m, "%.0f new keys in %s, %s/s: at that rate the %s below the quota are full in %s", w.New(), checks.Seconds(w.Bytes.Elapsed), checks.Bytes(int64(w.New()*keySize(w)/w.Bytes.Elapsed)), checks.Bytes(int64(room)), checks.Span(full)).
-				Saw(etcd.WriteMetrics, "full in", checks.Span(full), checks.Span(growthHorizon), growthSource).Number("full", full.Seconds()).TooFew() // a burst may be over soon
+				Saw(etcd.WriteMetrics, "full in", checks.Span(full), checks.Span(p.Span(growthHorizonAt)), growthSource).Number("full", full.Seconds()).TooFew() // a burst may be over soon
 		default:
 			v = p.OK(m, "%s/s are written, %.0f more keys in %s; %s are left below the quota", checks.Bytes(int64(rate)), max(0, w.New()), checks.Seconds(w.Bytes.Elapsed), checks.Bytes(int64(max(0, room)))).
 				Saw(etcd.WriteMetrics, "new keys", fmt.Sprintf("%.0f", w.New()), "", growthSource)

@@ -22,7 +22,8 @@ var DBLarge = &checks.Check{
 		{Title: "see which resource has the most objects", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(storage|resource)_objects' | sort -k2 -g -r | head", Risk: checks.ReadOnly},
 		{Title: "if most of it is free pages, defragment, one member at a time, followers first", Command: "etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive, Recipe: "etcd-defrag"},
 	},
-	Run: dbLarge,
+	Thresholds: []*checks.Threshold{dbLargeWarnAt},
+	Run:        dbLarge,
 }
 
 const (
@@ -33,10 +34,12 @@ const (
 	dbLargeSource = "etcd documentation, limits: 2 GB is the default storage size"
 )
 
+var dbLargeWarnAt = checks.NewThreshold("warn", checks.InBytes, dbLargeWarn, "of the database", dbLargeSource)
+
 func dbLarge(p *checks.Pass) {
 	for m, db := range checks.Each(p, etcd.DB) {
 		s := checks.OK
-		if float64(db.Size) >= dbLargeWarn {
+		if float64(db.Size) >= p.At(dbLargeWarnAt) {
 			s = checks.Warning
 		}
 		free := ""
@@ -44,7 +47,7 @@ func dbLarge(p *checks.Pass) {
 			free = ", " + checks.Bytes(db.InUse) + " of it in use"
 		}
 		p.Judge(m, s, "database has %s%s", checks.Bytes(db.Size), free).
-			Saw(etcd.DB, "size", checks.Bytes(db.Size), checks.Bytes(dbLargeWarn), dbLargeSource).
+			Saw(etcd.DB, "size", checks.Bytes(db.Size), checks.Bytes(p.Whole(dbLargeWarnAt)), dbLargeSource).
 			Number("size", float64(db.Size)).Number("in use", float64(db.InUse))
 	}
 }

@@ -24,7 +24,8 @@ var DBQuotaUsage = &checks.Check{
 		{Title: "defragment, one member at a time, followers first; a member answers nothing meanwhile", Command: "etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive, Recipe: "etcd-defrag"},
 		{Title: "see what there is most of in the store", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(resource|storage)_objects' | sort -k2 -grn | head", Risk: checks.ReadOnly},
 	},
-	Run: dbQuotaUsage,
+	Thresholds: []*checks.Threshold{quotaNoteAt, quotaWarnAt, quotaCriticalAt},
+	Run:        dbQuotaUsage,
 }
 
 const (
@@ -34,6 +35,12 @@ const (
 	quotaWarn     = 0.75
 	quotaCritical = 0.85
 	quotaSource   = "cluster-etcd-operator alerts"
+)
+
+var (
+	quotaNoteAt     = checks.NewThreshold("info", checks.InRatio, quotaNote, "of the quota", quotaSource)
+	quotaWarnAt     = checks.NewThreshold("warn", checks.InRatio, quotaWarn, "of the quota", quotaSource)
+	quotaCriticalAt = checks.NewThreshold("critical", checks.InRatio, quotaCritical, "of the quota", quotaSource)
 )
 
 func dbQuotaUsage(p *checks.Pass) {
@@ -47,14 +54,14 @@ func dbQuotaUsage(p *checks.Pass) {
 			continue
 		}
 		used := float64(db.Size) / float64(db.Quota)
-		s, limit := checks.OK, quotaWarn
+		s, limit := checks.OK, p.At(quotaWarnAt)
 		switch {
-		case used >= quotaCritical:
-			s, limit = checks.Critical, quotaCritical
-		case used >= quotaWarn:
+		case used >= p.At(quotaCriticalAt):
+			s, limit = checks.Critical, p.At(quotaCriticalAt)
+		case used >= p.At(quotaWarnAt):
 			s = checks.Warning
-		case used >= quotaNote:
-			s, limit = checks.Info, quotaNote
+		case used >= p.At(quotaNoteAt):
+			s, limit = checks.Info, p.At(quotaNoteAt)
 		}
 		free := ""
 		if s != checks.OK {

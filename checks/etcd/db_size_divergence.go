@@ -24,13 +24,19 @@ var DBSizeDivergence = &checks.Check{
 		{Title: "compare what is in use, and the hashes of the data", Command: "etcdctl endpoint status --cluster -w table && etcdctl endpoint hashkv --cluster -w table", Risk: checks.ReadOnly},
 		{Title: "if it is only free pages, defragment, one member at a time, followers first; a member answers nothing meanwhile", Command: "etcdctl defrag --endpoints=https://MEMBER:2379 --command-timeout=300s", Risk: checks.Disruptive, Recipe: "etcd-defrag"},
 	},
-	Run: dbSizeDivergence,
+	Thresholds: []*checks.Threshold{divergenceRatioAt, divergenceSizeAt},
+	Run:        dbSizeDivergence,
 }
 
 const (
 	divergenceRatio  = 1.5       // of the others' median [exp]
 	divergenceSize   = 200 << 20 // below it, pages freed and filled make such a difference by themselves [exp]
 	divergenceSource = "heuristic"
+)
+
+var (
+	divergenceRatioAt = checks.NewThreshold("times", checks.InNumber, divergenceRatio, "the median of the other members", divergenceSource)
+	divergenceSizeAt  = checks.NewThreshold("size", checks.InBytes, divergenceSize, "of the file, below which it does not matter", divergenceSource)
 )
 
 func dbSizeDivergence(p *checks.Pass) {
@@ -57,12 +63,12 @@ func dbSizeDivergence(p *checks.Pass) {
 		}
 		ratio := float64(db.Size) / float64(max(1, median))
 		var v *checks.Verdict
-		if ratio > divergenceRatio && db.Size > divergenceSize {
+		if ratio > p.At(divergenceRatioAt) && db.Size > p.Whole(divergenceSizeAt) {
 			v = p.Warn(m, "database has %s, of which %s are in use; those of the others have %s", checks.Bytes(db.Size), checks.Bytes(db.InUse), checks.Bytes(median))
 		} else {
 			v = p.OK(m, "database has %s; those of the others have %s", checks.Bytes(db.Size), checks.Bytes(median))
 		}
-		v.Saw(etcd.DB, "size", checks.Bytes(db.Size), checks.Bytes(int64(divergenceRatio*float64(median))), divergenceSource).
+		v.Saw(etcd.DB, "size", checks.Bytes(db.Size), checks.Bytes(int64(p.At(divergenceRatioAt)*float64(median))), divergenceSource).
 			Number("ratio", ratio)
 	}
 }

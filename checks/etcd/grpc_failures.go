@@ -26,7 +26,8 @@ var GRPCFailures = &checks.Check{
 		{Title: "read what it says of them", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep -E '\"level\":\"(warn|error)\"' | tail -20", Risk: checks.ReadOnly},
 		{Title: "see whether it has a leader, space and no alarm", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 	},
-	Run: grpcFailures,
+	Thresholds: []*checks.Threshold{failuresWarnAt, failuresCriticalAt},
+	Run:        grpcFailures,
 }
 
 const (
@@ -45,6 +46,11 @@ const (
 // on the first, before the second. Source: ErrGRPCNotSupportedForLearner of
 // etcd/api/v3rpc/rpctypes.
 var learnerRefuses = []string{"FailedPrecondition", "Unavailable"}
+
+var (
+	failuresWarnAt     = checks.NewThreshold("warn", checks.InRatio, failuresWarn, "of the calls of a method that fail", failuresSource)
+	failuresCriticalAt = checks.NewThreshold("critical", checks.InRatio, failuresCritical, "of the calls of a method that fail", failuresCriticalSource)
+)
 
 func grpcFailures(p *checks.Pass) {
 	for m, a := range checks.Each(p, etcd.AnswerMetrics) {
@@ -90,9 +96,9 @@ func grpcFailures(p *checks.Pass) {
 			s := checks.OK
 			switch n := all[method]; {
 			case seconds <= 0 || n/seconds < failuresRate:
-			case a.Elapsed > 0 && metrics.Exceeds(n, k, failuresCritical):
+			case a.Elapsed > 0 && metrics.Exceeds(n, k, p.At(failuresCriticalAt)):
 				s = checks.Critical
-			case metrics.Exceeds(n, k, failuresWarn):
+			case metrics.Exceeds(n, k, p.At(failuresWarnAt)):
 				s = checks.Warning
 			}
 			if s.Severity() > status.Severity() || worst == "" || s == status && (k > failed[worst] || k == failed[worst] && method < worst) {
@@ -105,13 +111,13 @@ func grpcFailures(p *checks.Pass) {
 		}
 		k, n, code := failed[worst], all[worst], codes[worst].Code
 		v := p.Judge(m, status, "%.0f of %s failed %s (%s), most with %s", k, checks.Count(n, worst+" call"), during, checks.Percent(k/n), code)
-		limit, source := failuresWarn, failuresSource
+		limit, source := p.At(failuresWarnAt), failuresSource
 		if status == checks.Critical {
-			limit, source = failuresCritical, failuresCriticalSource
+			limit, source = p.At(failuresCriticalAt), failuresCriticalSource
 		}
 		v.Saw(etcd.AnswerMetrics, worst+" failed", fmt.Sprintf("%.0f of %.0f", k, n), checks.Percent(limit), source).
 			Number("failed", bad).Mark("code="+code, "method="+worst)
-		if status == checks.OK && a.Elapsed > 0 && n/seconds >= failuresRate && !metrics.Excludes(n, k, failuresWarn) {
+		if status == checks.OK && a.Elapsed > 0 && n/seconds >= failuresRate && !metrics.Excludes(n, k, p.At(failuresWarnAt)) {
 			v.TooFew()
 		}
 	}

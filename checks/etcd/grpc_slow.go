@@ -22,7 +22,8 @@ var GRPCSlow = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see which requests were slow", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep 'took too long' | tail -20", Risk: checks.ReadOnly},
 	},
-	Run: grpcSlow,
+	Thresholds: []*checks.Threshold{callWarnAt, rangeCriticalAt, txnCriticalAt},
+	Run:        grpcSlow,
 }
 
 const (
@@ -33,15 +34,21 @@ const (
 	callCritSource = "cluster-etcd-operator etcdGRPCRequestsSlow"
 )
 
+var (
+	callWarnAt      = checks.NewThreshold("warn", checks.InSeconds, callWarn, "a call of any method, which 99 of 100 must not exceed", callWarnSource)
+	rangeCriticalAt = checks.NewThreshold("range-critical", checks.InSeconds, rangeCritical, "a read, which 99 of 100 must not exceed", callCritSource)
+	txnCriticalAt   = checks.NewThreshold("txn-critical", checks.InSeconds, txnCritical, "a write, which 99 of 100 must not exceed", callCritSource)
+)
+
 // callLimits are those of a method, worst first. Only for the two by which a
 // Kubernetes control plane lives is there a limit at which it fails.
 func callLimits(method string) []checks.Limit {
-	warn := checks.Limit{Seconds: callWarn, Share: 0.01, Status: checks.Warning, Source: callWarnSource}
+	warn := checks.Limit{At: callWarnAt, Seconds: callWarn, Share: 0.01, Status: checks.Warning, Source: callWarnSource}
 	switch method {
 	case "Range":
-		return []checks.Limit{{Seconds: rangeCritical, Share: 0.01, Status: checks.Critical, Source: callCritSource}, warn}
+		return []checks.Limit{{At: rangeCriticalAt, Seconds: rangeCritical, Share: 0.01, Status: checks.Critical, Source: callCritSource}, warn}
 	case "Txn":
-		return []checks.Limit{{Seconds: txnCritical, Share: 0.01, Status: checks.Critical, Source: callCritSource}, warn}
+		return []checks.Limit{{At: txnCriticalAt, Seconds: txnCritical, Share: 0.01, Status: checks.Critical, Source: callCritSource}, warn}
 	}
 	return []checks.Limit{warn}
 }
@@ -51,7 +58,7 @@ func grpcSlow(p *checks.Pass) {
 		var worst judged
 		var method string
 		for _, call := range c.By {
-			j := judge(call.Latency, callLimits(call.Method))
+			j := judge(call.Latency, p.Limits(callLimits(call.Method)))
 			if j.Status == checks.Unknown {
 				continue
 			}

@@ -23,7 +23,8 @@ var HeartbeatFailures = &checks.Check{
 		{Title: "on the leader's node, see whether disk or processor is short", Command: "iostat -x 1 5 && top -b -n 1 | head -20", Risk: checks.ReadOnly},
 		{Title: "see what the leader says of it", Command: "crictl logs --tail 200 $(crictl ps -q --name etcd) 2>&1 | grep -E 'heartbeat|slow fdatasync|overloaded'", Risk: checks.ReadOnly},
 	},
-	Run: heartbeatFailures,
+	Thresholds: []*checks.Threshold{heartbeatsLateAt},
+	Run:        heartbeatFailures,
 }
 
 const (
@@ -33,13 +34,15 @@ const (
 	heartbeatsSource = "heuristic"
 )
 
+var heartbeatsLateAt = checks.NewThreshold("warn", checks.InNumber, heartbeatsLate, "heartbeats sent late in the window", heartbeatsSource)
+
 func heartbeatFailures(p *checks.Pass) {
 	for m, g := range checks.Each(p, etcd.HeartbeatFailures) {
 		why, mark := "", ""
 		if g.Delta > 0 {
 			why, mark = short(p, m)
 		}
-		v := judgeGrowth(p, m, etcd.HeartbeatFailures, g, heartbeatsLate, heartbeatsSource,
+		v := judgeGrowth(p, m, etcd.HeartbeatFailures, g, p.At(heartbeatsLateAt), heartbeatsSource,
 			"sent no heartbeat late", func(n float64) string { return "sent " + checks.Count(n, "heartbeat") + " late" },
 			why+"; followers that hear none for 1 s elect another leader")
 		if v != nil {

@@ -25,7 +25,8 @@ var LeaderFlapping = &checks.Check{
 		{Title: "on the nodes, see what came before the elections", Command: "crictl logs --since 1h $(crictl ps -q --name etcd) 2>&1 | grep -E 'elected|lost leader|heartbeat|slow fdatasync|took too long|lost TCP'", Risk: checks.ReadOnly},
 		{Title: "see how fast the disk syncs", Command: "fio --name=wal --rw=write --ioengine=sync --fdatasync=1 --bs=2300 --size=22m --directory=/var/lib/etcd", Risk: checks.Disruptive},
 	},
-	Run: leaderFlapping,
+	Thresholds: []*checks.Threshold{flappingChangesAt},
+	Run:        leaderFlapping,
 }
 
 const (
@@ -43,6 +44,8 @@ const (
 	unrestChanges = 4
 	unrestUptime  = time.Hour
 )
+
+var flappingChangesAt = checks.NewThreshold("warn", checks.InNumber, flappingChanges, "changes of leader in the window", flappingSource)
 
 func leaderFlapping(p *checks.Pass) {
 	answers, gap := checks.All(p, etcd.LeaderChanges)
@@ -82,14 +85,14 @@ func leaderFlapping(p *checks.Pass) {
 	}
 	var v *checks.Verdict
 	switch {
-	case now.Delta >= flappingChanges:
+	case now.Delta >= p.At(flappingChangesAt):
 		v = p.Warn(etcd.Cluster, "the leader changed %s in %s: writes stop each time", times(now.Delta), window)
 	case ever.Uptime >= unrestUptime.Seconds() && ever.Total-1 >= unrestChanges && (ever.Total-1)/(ever.Uptime/3600) > unrestAnHour:
 		v = p.Info(etcd.Cluster, "the leader did not change in %s, but often before: %s", window, past)
 	default:
 		v = p.OK(etcd.Cluster, "the leader did not change in %s; %s", window, past)
 	}
-	v.Saw(etcd.LeaderChanges, "changes in "+window, fmt.Sprint(now.Delta), fmt.Sprint(flappingChanges), flappingSource).
+	v.Saw(etcd.LeaderChanges, "changes in "+window, fmt.Sprint(now.Delta), fmt.Sprint(p.At(flappingChangesAt)), flappingSource).
 		Saw(etcd.LeaderChanges, "changes", past, "", "").
 		Number("changes", now.Delta).Number("window", now.Elapsed)
 }

@@ -23,7 +23,8 @@ var LearnerStuck = &checks.Check{
 		{Title: "see whether the learner has caught up", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 		{Title: "make it a voter", Command: "etcdctl member promote MEMBER_ID", Risk: checks.Disruptive},
 	},
-	Run: learnerStuck,
+	Thresholds: []*checks.Threshold{learnerTimeAt},
+	Run:        learnerStuck,
 }
 
 const (
@@ -32,6 +33,8 @@ const (
 	learnerTime   = 5 * time.Minute
 	learnerSource = "heuristic"
 )
+
+var learnerTimeAt = checks.NewThreshold("time", checks.InSeconds, checks.Secs(learnerTime), "that a learner may take to catch up", learnerSource)
 
 func learnerStuck(p *checks.Pass) {
 	m, gap := checks.One(p, etcd.Members)
@@ -53,12 +56,12 @@ func learnerStuck(p *checks.Pass) {
 		learners++
 		sv, _ := checks.Of(p, etcd.ServerMetrics, x.Target())
 		switch {
-		case sv.Uptime > learnerTime:
+		case sv.Uptime > p.Span(learnerTimeAt):
 			p.Warn(x.Target(), "is a learner, and has been running for %s", checks.Span(sv.Uptime)).
-				Saw(etcd.ServerMetrics, "uptime", checks.Span(sv.Uptime), checks.Span(learnerTime), learnerSource)
+				Saw(etcd.ServerMetrics, "uptime", checks.Span(sv.Uptime), checks.Span(p.Span(learnerTimeAt)), learnerSource)
 		case sv.Uptime > 0:
 			p.Info(x.Target(), "is a learner, and has been running for %s", checks.Span(sv.Uptime)).
-				Saw(etcd.ServerMetrics, "uptime", checks.Span(sv.Uptime), checks.Span(learnerTime), learnerSource)
+				Saw(etcd.ServerMetrics, "uptime", checks.Span(sv.Uptime), checks.Span(p.Span(learnerTimeAt)), learnerSource)
 		default:
 			p.Info(x.Target(), "is a learner; for how long is not known")
 		}

@@ -24,13 +24,16 @@ var MemoryHigh = &checks.Check{
 		{Title: "see how many watches and keys it keeps in memory", Command: "curl -s http://127.0.0.1:2381/metrics | grep -E '^etcd_debugging_mvcc_(watcher|keys)_total|^go_memstats_heap_inuse_bytes'", Risk: checks.ReadOnly},
 		{Title: "see which resource has the most objects", Command: "kubectl get --raw /metrics | grep -E '^apiserver_(storage|resource)_objects' | sort -k2 -g -r | head", Risk: checks.ReadOnly},
 	},
-	Run: memoryHigh,
+	Thresholds: []*checks.Threshold{memoryWarnAt},
+	Run:        memoryHigh,
 }
 
 const (
 	memoryWarn   = 0.5 // of the node's memory, the database left out [exp]
 	memorySource = "heuristic"
 )
+
+var memoryWarnAt = checks.NewThreshold("warn", checks.InRatio, memoryWarn, "of the node's memory, the database left out", memorySource)
 
 func memoryHigh(p *checks.Pass) {
 	machines, gap := checks.One(p, cluster.Machines)
@@ -54,11 +57,11 @@ func memoryHigh(p *checks.Pass) {
 			note = " besides its mapped database"
 		}
 		s := checks.OK
-		if own > memoryWarn*node {
+		if own > p.At(memoryWarnAt)*node {
 			s = checks.Warning
 		}
 		p.Judge(m, s, "holds %s%s, %s of its node's %s", checks.Bytes(int64(own)), note, checks.Percent(own/node), checks.Bytes(int64(node))).
-			Saw(etcd.ProcessMetrics, "resident", checks.Bytes(int64(x.Memory)), checks.Percent(memoryWarn)+" of the node", memorySource).
+			Saw(etcd.ProcessMetrics, "resident", checks.Bytes(int64(x.Memory)), checks.Percent(p.At(memoryWarnAt))+" of the node", memorySource).
 			Number("used", own/node)
 	}
 }

@@ -22,7 +22,8 @@ var OpenReadTxns = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see which reads take long", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep 'took too long' | tail -20", Risk: checks.ReadOnly},
 	},
-	Run: openReadTxns,
+	Thresholds: []*checks.Threshold{openReadsWarnAt},
+	Run:        openReadTxns,
 }
 
 const (
@@ -30,13 +31,15 @@ const (
 	openReadsSource = "heuristic"
 )
 
+var openReadsWarnAt = checks.NewThreshold("warn", checks.InNumber, openReadsWarn, "read transactions open, at both looks", openReadsSource)
+
 func openReadTxns(p *checks.Pass) {
 	for m, g := range checks.Each(p, etcd.OpenReads) {
 		s := checks.OK
 		switch {
-		case g.Least() > openReadsWarn && g.Looks > 1:
+		case g.Least() > p.At(openReadsWarnAt) && g.Looks > 1:
 			s = checks.Warning
-		case g.Least() > openReadsWarn:
+		case g.Least() > p.At(openReadsWarnAt):
 			s = checks.Info
 		}
 		first := ""
@@ -44,7 +47,7 @@ func openReadTxns(p *checks.Pass) {
 			first = fmt.Sprintf(", %.0f at the first look", g.First)
 		}
 		p.Judge(m, s, "%s open%s", checks.Count(g.Last, "read transaction"), first).
-			Saw(etcd.OpenReads, "open", fmt.Sprintf("%.0f, %.0f", g.First, g.Last), fmt.Sprintf("%.0f", openReadsWarn), openReadsSource).
+			Saw(etcd.OpenReads, "open", fmt.Sprintf("%.0f, %.0f", g.First, g.Last), fmt.Sprintf("%.0f", p.At(openReadsWarnAt)), openReadsSource).
 			Number("open", g.Last)
 	}
 }

@@ -26,7 +26,8 @@ var PeerFailures = &checks.Check{
 		{Title: "on the node, try the peer's port", Command: "openssl s_client -connect PEER:2380 -cert /etc/kubernetes/pki/etcd/peer.crt -key /etc/kubernetes/pki/etcd/peer.key -CAfile /etc/kubernetes/pki/etcd/ca.crt </dev/null", Risk: checks.ReadOnly},
 		{Title: "read why the connection broke", Command: "crictl logs --tail 2000 $(crictl ps -q --name etcd) 2>&1 | grep -E 'peer|stream' | tail -20", Risk: checks.ReadOnly},
 	},
-	Run: peerFailures,
+	Thresholds: []*checks.Threshold{unsentWarnAt},
+	Run:        peerFailures,
 }
 
 const (
@@ -38,6 +39,8 @@ const (
 	// unsentFew is how many it takes, be the window ever so short [exp].
 	unsentFew = 3
 )
+
+var unsentWarnAt = checks.NewThreshold("warn", checks.InRate, unsentWarn, "messages that could not be sent to a peer", unsentSource)
 
 func peerFailures(p *checks.Pass) {
 	who, _ := checks.One(p, etcd.WhoIsWho)
@@ -72,9 +75,9 @@ func peerFailures(p *checks.Pass) {
 			p.OK(m, "nothing that was sent to %s failed since it started", checks.Count(len(peers.RTT), "peer"))
 		case !watched:
 			p.Unknown(m, collectors.Gapf(collectors.NotAsked, "%.0f failures since it started; whether it goes on is not known: %s", ever, why))
-		case unsent >= unsentFew && unsent/elapsed > unsentWarn || lost >= unsentFew:
+		case unsent >= unsentFew && unsent/elapsed > p.At(unsentWarnAt) || lost >= unsentFew:
 			p.Warn(m, "%.0f messages to %s could not be sent in %s, and the connection was lost %s", unsent, name(worst), checks.Seconds(elapsed), times(lost)).
-				Saw(etcd.PeerFailures, "not sent", fmt.Sprintf("%.2f/s", unsent/elapsed), fmt.Sprintf("%g/s", unsentWarn), unsentSource).
+				Saw(etcd.PeerFailures, "not sent", fmt.Sprintf("%.2f/s", unsent/elapsed), fmt.Sprintf("%g/s", p.At(unsentWarnAt)), unsentSource).
 				Number("unsent", unsent).Number("lost", lost).Mark("peer=" + name(worst))
 		case unsent+lost > 0:
 			p.OK(m, "%s to %s failed in %s, %.0f since it started", checks.Count(unsent+lost, "message"), name(worst), checks.Seconds(elapsed), ever).TooFew()

@@ -29,7 +29,8 @@ var PeerRTTHigh = &checks.Check{
 		{Title: "on the node, measure the way to the peer", Command: "ping -c 50 -i 0.2 PEER && mtr -rwc 50 PEER", Risk: checks.ReadOnly},
 		{Title: "if it is the distance, set on all members --heartbeat-interval to the largest round trip and --election-timeout to ten times that", Command: "grep -E 'heartbeat-interval|election-timeout' /etc/kubernetes/manifests/etcd.yaml", Risk: checks.ReadOnly},
 	},
-	Run: peerRTTHigh,
+	Thresholds: []*checks.Threshold{rttNoteAt, rttWarnAt},
+	Run:        peerRTTHigh,
 }
 
 const (
@@ -52,6 +53,11 @@ const (
 	notedEvery  = 30 * time.Second
 )
 
+var (
+	rttNoteAt = checks.NewThreshold("info", checks.InSeconds, rttNote, "a round trip to a peer", rttNoteSource)
+	rttWarnAt = checks.NewThreshold("warn", checks.InSeconds, rttWarn, "a round trip to a peer", rttSource)
+)
+
 // ofTheStart is how much of the last round trip noted, in seconds, may be left of
 // the first one, when the two processes have been up for so long.
 func ofTheStart(own, peer time.Duration) float64 {
@@ -70,8 +76,8 @@ const rttFewest = 2
 // rttLimits holds no critical one: 500 ms, half of the election timeout, has
 // no public source.
 var rttLimits = []checks.Limit{
-	{Seconds: rttWarn, Share: 0.5, Status: checks.Warning, Source: rttSource},
-	{Seconds: rttNote, Share: 0.5, Status: checks.Info, Source: rttNoteSource},
+	{At: rttWarnAt, Seconds: rttWarn, Share: 0.5, Status: checks.Warning, Source: rttSource},
+	{At: rttNoteAt, Seconds: rttNote, Share: 0.5, Status: checks.Info, Source: rttNoteSource},
 }
 
 // A trip is what the round trips to one peer usually take.
@@ -88,7 +94,7 @@ type trip struct {
 
 // newTrip judges the round trips of the window, or, as etcd notes two every
 // 30 s, of the lifetime. By the median: a p99 may be one bad day.
-func newTrip(peer string, l metrics.Latency) (trip, bool) {
+func newTrip(peer string, l metrics.Latency, limits []checks.Limit) (trip, bool) {
 	t := trip{peer: peer, status: checks.OK, judged: judged{Latency: l}}
 	h := l.Window
 	t.Basis = checks.OverWindow
@@ -100,7 +106,7 @@ func newTrip(peer string, l metrics.Latency) (trip, bool) {
 		return t, false
 	}
 	t.Count = h.Count
-	for _, lim := range rttLimits {
+	for _, lim := range limits {
 		t.limit = lim
 		if t.above, t.edge = h.Above(lim.Seconds); t.above > lim.Share*h.Count {
 			t.status = lim.Status
@@ -138,7 +144,7 @@ func peerRTTHigh(p *checks.Pass) {
 			if active, ever := peers.Active[id]; ever && !active {
 				continue // the prober goes on noting the last round trip of a peer that is gone
 			}
-			if t, ok := newTrip(cmp.Or(who.Name(id), fmt.Sprintf("%x", id)), peers.RTT[id]); ok {
+			if t, ok := newTrip(cmp.Or(who.Name(id), fmt.Sprintf("%x", id)), peers.RTT[id], p.Limits(rttLimits)); ok {
 				t.settle(up[m.Name], up[t.peer])
 				all = append(all, t)
 			}

@@ -21,7 +21,8 @@ var ProposalsFailed = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see whether there is a leader, and how far each member is", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 	},
-	Run: proposalsFailed,
+	Thresholds: []*checks.Threshold{failedWarnAt},
+	Run:        proposalsFailed,
 }
 
 const (
@@ -32,9 +33,11 @@ const (
 	failedSource = "etcd-mixin etcdHighNumberOfFailedProposals: 5 a second"
 )
 
+var failedWarnAt = checks.NewThreshold("warn", checks.InNumber, failedWarn, "proposals that failed in the window", failedSource)
+
 func proposalsFailed(p *checks.Pass) {
 	for m, pr := range checks.Each(p, etcd.ProposalMetrics) {
-		judgeGrowth(p, m, etcd.ProposalMetrics, pr.Failed, failedWarn, failedSource,
+		judgeGrowth(p, m, etcd.ProposalMetrics, pr.Failed, p.At(failedWarnAt), failedSource,
 			"no write failed to be agreed on", func(n float64) string { return checks.Count(n, "write") + " failed to be agreed on" }, "")
 	}
 }

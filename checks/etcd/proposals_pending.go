@@ -22,7 +22,8 @@ var ProposalsPending = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "see whether there is a leader, and how far each member is", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 	},
-	Run: proposalsPending,
+	Thresholds: []*checks.Threshold{pendingWarnAt},
+	Run:        proposalsPending,
 }
 
 const (
@@ -30,21 +31,23 @@ const (
 	pendingSource = "heuristic"
 )
 
+var pendingWarnAt = checks.NewThreshold("warn", checks.InNumber, pendingWarn, "proposals waiting, at both looks", pendingSource)
+
 func proposalsPending(p *checks.Pass) {
 	for m, pr := range checks.Each(p, etcd.ProposalMetrics) {
 		var v *checks.Verdict
 		switch {
-		case pr.Pending > pendingWarn && pr.TwoLooks && pr.FirstPending > pendingWarn:
+		case pr.Pending > p.Whole(pendingWarnAt) && pr.TwoLooks && pr.FirstPending > p.Whole(pendingWarnAt):
 			v = p.Warn(m, "%s wait to be agreed on, and %d did at the first look", checks.Count(pr.Pending, "write"), pr.FirstPending)
 			loaded(p, v, m)
-		case pr.Pending > pendingWarn && !pr.TwoLooks:
+		case pr.Pending > p.Whole(pendingWarnAt) && !pr.TwoLooks:
 			v = p.Info(m, "%s wait to be agreed on; there was one look only", checks.Count(pr.Pending, "write"))
 		case pr.TwoLooks:
 			v = p.OK(m, "%s to be agreed on, %d at the first look", wait(pr.Pending), pr.FirstPending)
 		default:
 			v = p.OK(m, "%s to be agreed on", wait(pr.Pending))
 		}
-		v.Saw(etcd.ProposalMetrics, "pending", fmt.Sprint(pr.Pending), fmt.Sprint(pendingWarn), pendingSource).
+		v.Saw(etcd.ProposalMetrics, "pending", fmt.Sprint(pr.Pending), fmt.Sprint(p.Whole(pendingWarnAt)), pendingSource).
 			Number("pending", float64(pr.Pending))
 	}
 }

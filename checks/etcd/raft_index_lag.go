@@ -23,13 +23,19 @@ var RaftIndexLag = &checks.Check{
 		{Title: "see how far each member is, twice", Command: "etcdctl endpoint status --cluster -w table; sleep 10; etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 		{Title: "on the node, see whether disk, processor or network is short", Command: "iostat -x 1 5 && top -b -n 1 | head -20", Risk: checks.ReadOnly},
 	},
-	Run: raftIndexLag,
+	Thresholds: []*checks.Threshold{lagWarnAt, lagCriticalAt},
+	Run:        raftIndexLag,
 }
 
 const (
 	lagWarn     = 1000
 	lagCritical = 5000
 	lagSource   = "etcd SnapshotCatchUpEntries: 5000, beyond which a follower needs a whole snapshot"
+)
+
+var (
+	lagWarnAt     = checks.NewThreshold("warn", checks.InNumber, lagWarn, "entries behind the others", lagSource)
+	lagCriticalAt = checks.NewThreshold("critical", checks.InNumber, lagCritical, "entries behind the others", lagSource)
 )
 
 func raftIndexLag(p *checks.Pass) {
@@ -62,17 +68,17 @@ func raftIndexLag(p *checks.Pass) {
 		}
 		var v *checks.Verdict
 		switch {
-		case lag > lagCritical && h.Looks > 1 && before > lagCritical && lag > before/2:
+		case lag > p.Whole(lagCriticalAt) && h.Looks > 1 && before > p.Whole(lagCriticalAt) && lag > before/2:
 			v = p.Critical(m, "is %d entries behind the others, and was %d behind at the first look: it needs a whole snapshot", lag, before)
-		case lag > lagWarn && h.Looks > 1 && before > lag:
+		case lag > p.Whole(lagWarnAt) && h.Looks > 1 && before > lag:
 			v = p.Warn(m, "is %d entries behind the others, and catching up: it was %d behind at the first look", lag, before)
-		case lag > lagWarn && h.Looks > 1 && before > lagWarn:
+		case lag > p.Whole(lagWarnAt) && h.Looks > 1 && before > p.Whole(lagWarnAt):
 			v = p.Warn(m, "is %d entries behind the others, and was %d behind at the first look", lag, before)
-		case lag > lagWarn && h.Looks == 1:
+		case lag > p.Whole(lagWarnAt) && h.Looks == 1:
 			v = p.Warn(m, "is %d entries behind the others; there was one look only", lag)
 		default:
 			v = p.OK(m, "is %d entries behind the others", lag)
 		}
-		v.Saw(h.By, "entries behind", fmt.Sprint(lag), fmt.Sprint(lagWarn), lagSource).Number("lag", float64(lag))
+		v.Saw(h.By, "entries behind", fmt.Sprint(lag), fmt.Sprint(p.Whole(lagWarnAt)), lagSource).Number("lag", float64(lag))
 	}
 }

@@ -24,7 +24,8 @@ var RequestTooLarge = &checks.Check{
 		{Title: "see which object it is, in the API server's log", Command: "kubectl -n kube-system logs -l component=kube-apiserver --since=10m --tail=-1 | grep 'request is too large'", Risk: checks.ReadOnly},
 		{Title: "see how large the objects of that resource are", Command: "kubectl get RESOURCE -A --show-managed-fields -o json | jq -r '.items[] | \"\\(tojson|length) \\(.metadata.namespace)/\\(.metadata.name)\"' | sort -rn | head", Risk: checks.ReadOnly},
 	},
-	Run: requestTooLarge,
+	Thresholds: []*checks.Threshold{refusedWarnAt},
+	Run:        requestTooLarge,
 }
 
 const (
@@ -36,6 +37,8 @@ const (
 	refusedWarn   = 6
 	refusedSource = "etcd documentation, system limits: 1.5 MiB a request (--max-request-bytes)"
 )
+
+var refusedWarnAt = checks.NewThreshold("warn", checks.InNumber, refusedWarn, "writes refused in the window as too large", refusedSource)
 
 func requestTooLarge(p *checks.Pass) {
 	answers, gap := checks.All(p, etcd.InvalidWrites)
@@ -67,16 +70,16 @@ func requestTooLarge(p *checks.Pass) {
 	in := "in " + checks.Seconds(sum.Elapsed)
 	if sum.Delta == 0 {
 		p.OK(etcd.Cluster, "refused no write as too large %s; %.0f since the start%s", in, sum.Total, note).
-			Saw(etcd.InvalidWrites, in, "0", fmt.Sprint(refusedWarn), refusedSource)
+			Saw(etcd.InvalidWrites, in, "0", fmt.Sprint(p.At(refusedWarnAt)), refusedSource)
 		return
 	}
 	status := checks.Info
-	if sum.Delta >= refusedWarn {
+	if sum.Delta >= p.At(refusedWarnAt) {
 		status = checks.Warning
 	}
 	worst, then := refusedOperation(p)
 	v := p.Judge(etcd.Cluster, status, "refused %s to write too large an object %s%s%s", checks.Count(sum.Delta, "try"), in, then, note).
-		Saw(etcd.InvalidWrites, in, fmt.Sprintf("%.0f", sum.Delta), fmt.Sprint(refusedWarn), refusedSource).
+		Saw(etcd.InvalidWrites, in, fmt.Sprintf("%.0f", sum.Delta), fmt.Sprint(p.At(refusedWarnAt)), refusedSource).
 		Number("count", sum.Delta).Number("window", sum.Elapsed)
 	if status == checks.Info {
 		v.TooFew()

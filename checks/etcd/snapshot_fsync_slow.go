@@ -23,7 +23,8 @@ var SnapshotFsyncSlow = &checks.Check{
 		{Title: "on the node, see how much the disk writes, and for whom", Command: "iostat -x 1 5 && pidstat -d 1 5", Risk: checks.ReadOnly},
 		{Title: "see how large the database is", Command: "etcdctl endpoint status --cluster -w table", Risk: checks.ReadOnly},
 	},
-	Run: snapshotFsyncSlow,
+	Thresholds: []*checks.Threshold{snapshotSlowAt},
+	Run:        snapshotFsyncSlow,
 }
 
 const (
@@ -34,11 +35,13 @@ const (
 	snapshotRatio = 0.1
 )
 
-var snapshotLimits = []checks.Limit{{Seconds: snapshotSlow, Share: snapshotRatio, Status: checks.Warning, Source: snapshotSource}}
+var snapshotLimits = []checks.Limit{{At: snapshotSlowAt, Seconds: snapshotSlow, Share: snapshotRatio, Status: checks.Warning, Source: snapshotSource}}
+
+var snapshotSlowAt = checks.NewThreshold("warn", checks.InSeconds, snapshotSlow, "a snapshot of the database, which 9 of 10 must not exceed", snapshotSource)
 
 func snapshotFsyncSlow(p *checks.Pass) {
 	for m, s := range checks.Each(p, etcd.SnapshotMetrics) {
-		saving, syncing := judge(s.Saving, snapshotLimits), judge(s.Syncing, snapshotLimits)
+		saving, syncing := judge(s.Saving, p.Limits(snapshotLimits)), judge(s.Syncing, p.Limits(snapshotLimits))
 		j, what := saving, "snapshots of the database take"
 		if saving.Status == checks.Unknown || syncing.Status.Bad() && !saving.Status.Bad() {
 			j, what = syncing, "writing snapshots that came from the leader takes"

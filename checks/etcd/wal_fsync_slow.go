@@ -26,7 +26,8 @@ var WALFsyncSlow = &checks.Check{
 		{Title: "see what the disk can do: 99% of the syncs should take under 10 ms", Command: "fio --name=wal --rw=write --ioengine=sync --fdatasync=1 --bs=2300 --size=22m --directory=/var/lib/etcd", Risk: checks.Disruptive},
 		{Title: "until etcd has a disk of its own, put it before others", Command: "ionice -c2 -n0 -p $(pgrep -x etcd)", Risk: checks.Safe},
 	},
-	Run: walFsyncSlow,
+	Thresholds: []*checks.Threshold{fsyncHealthyAt, fsyncUneasyAt, fsyncWarnAt, fsyncCriticalAt},
+	Run:        walFsyncSlow,
 }
 
 const (
@@ -44,16 +45,23 @@ const (
 )
 
 var fsyncLimits = []checks.Limit{
-	{Seconds: fsyncCritical, Share: 0.01, Status: checks.Critical, Source: fsyncSource},
-	{Seconds: fsyncWarn, Share: 0.01, Status: checks.Warning, Source: fsyncSource},
-	{Seconds: fsyncUneasy, Share: 0.01, Status: checks.Warning, Source: fsyncUneasySource},
-	{Seconds: fsyncHealthy, Share: 0.01, Status: checks.Info, Source: fsyncHealthySource},
+	{At: fsyncCriticalAt, Seconds: fsyncCritical, Share: 0.01, Status: checks.Critical, Source: fsyncSource},
+	{At: fsyncWarnAt, Seconds: fsyncWarn, Share: 0.01, Status: checks.Warning, Source: fsyncSource},
+	{At: fsyncUneasyAt, Seconds: fsyncUneasy, Share: 0.01, Status: checks.Warning, Source: fsyncUneasySource},
+	{At: fsyncHealthyAt, Seconds: fsyncHealthy, Share: 0.01, Status: checks.Info, Source: fsyncHealthySource},
 }
 
+var (
+	fsyncHealthyAt  = checks.NewThreshold("info", checks.InSeconds, fsyncHealthy, "a sync of the log, which 99 of 100 must not exceed", fsyncHealthySource)
+	fsyncUneasyAt   = checks.NewThreshold("early-warn", checks.InSeconds, fsyncUneasy, "a sync of the log, which 99 of 100 must not exceed", fsyncUneasySource)
+	fsyncWarnAt     = checks.NewThreshold("warn", checks.InSeconds, fsyncWarn, "a sync of the log, which 99 of 100 must not exceed", fsyncSource)
+	fsyncCriticalAt = checks.NewThreshold("critical", checks.InSeconds, fsyncCritical, "a sync of the log, which 99 of 100 must not exceed", fsyncSource)
+)
+
 func walFsyncSlow(p *checks.Pass) {
-	w := newWritePath(p, etcd.FsyncLatency, fsyncLimits)
+	w := newWritePath(p, etcd.FsyncLatency, p.Limits(fsyncLimits))
 	for m, l := range checks.Each(p, etcd.FsyncLatency) {
-		j := judge(l, fsyncLimits)
+		j := judge(l, p.Limits(fsyncLimits))
 		if j.Status == checks.Unknown {
 			p.Nothing(m, "nothing was written to the log %s", j.during())
 			continue

@@ -23,7 +23,8 @@ var WatchBacklog = &checks.Check{
 		{Title: "see whether the API servers' caches are behind too", Command: "kubectl get --raw /metrics | grep -E '^apiserver_watch_cache_read_wait_seconds_(sum|count)'", Risk: checks.ReadOnly},
 		{Title: "if lists hold up watches on one port, give HTTP a port of its own in the static pod's manifest", Command: "vi /etc/kubernetes/manifests/etcd.yaml # --listen-client-http-urls", Risk: checks.Disruptive},
 	},
-	Run: watchBacklog,
+	Thresholds: []*checks.Threshold{pendingEventsAt, slowShareAt},
+	Run:        watchBacklog,
 }
 
 const (
@@ -33,10 +34,15 @@ const (
 	backlogSource = "heuristic"
 )
 
+var (
+	pendingEventsAt = checks.NewThreshold("events", checks.InNumber, pendingEvents, "events waiting to be sent to watchers, at both looks", backlogSource)
+	slowShareAt     = checks.NewThreshold("slow-share", checks.InRatio, slowShare, "of the watches that are slow, at both looks", backlogSource)
+)
+
 func watchBacklog(p *checks.Pass) {
 	for m, w := range checks.Each(p, etcd.WatchMetrics) {
 		pending, slow := w.Pending.Least(), w.Slow.Least()
-		behind := pending > pendingEvents || slow >= slowFew && slow > slowShare*w.Open
+		behind := pending > p.At(pendingEventsAt) || slow >= slowFew && slow > p.At(slowShareAt)*w.Open
 		var v *checks.Verdict
 		switch {
 		case behind && w.Slow.Looks > 1:
@@ -46,8 +52,8 @@ func watchBacklog(p *checks.Pass) {
 		default:
 			v = p.OK(m, "%.0f of %s behind, %s to be sent", w.Slow.Last, checks.Count(w.Open, "watcher"), waitingEvents(w.Pending.Last))
 		}
-		v.Saw(etcd.WatchMetrics, "pending events", fmt.Sprintf("%.0f, %.0f", w.Pending.First, w.Pending.Last), fmt.Sprintf("%.0f", pendingEvents), backlogSource).
-			Saw(etcd.WatchMetrics, "slow watchers", fmt.Sprintf("%.0f, %.0f", w.Slow.First, w.Slow.Last), checks.Percent(slowShare), backlogSource).
+		v.Saw(etcd.WatchMetrics, "pending events", fmt.Sprintf("%.0f, %.0f", w.Pending.First, w.Pending.Last), fmt.Sprintf("%.0f", p.At(pendingEventsAt)), backlogSource).
+			Saw(etcd.WatchMetrics, "slow watchers", fmt.Sprintf("%.0f, %.0f", w.Slow.First, w.Slow.Last), checks.Percent(p.At(slowShareAt)), backlogSource).
 			Number("pending", pending).Number("slow", slow)
 	}
 }

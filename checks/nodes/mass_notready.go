@@ -27,7 +27,8 @@ var MassNotReady = &checks.Check{
 		{Title: "on one of the nodes, see what its kubelet says of the API server", Command: "journalctl -u kubelet --since -10min | grep -iE 'lease|x509|unauthorized|refused|timeout'", Risk: checks.ReadOnly},
 		{Title: "on one of the nodes, try the address that its kubelet uses", Command: "curl -k $(awk '/server:/{print $2}' /etc/kubernetes/kubelet.conf)/readyz", Risk: checks.ReadOnly},
 	},
-	Run: massNotReady,
+	Thresholds: []*checks.Threshold{massCriticalAt},
+	Run:        massNotReady,
 }
 
 const (
@@ -40,6 +41,8 @@ const (
 	// massWarn is experience: no number is published.
 	massWarn = 0.20
 )
+
+var massCriticalAt = checks.NewThreshold("critical", checks.InRatio, massCritical, "of the nodes that are not ready", massSource)
 
 func massNotReady(p *checks.Pass) {
 	h, gap := checks.One(p, nodes.Conditions)
@@ -61,17 +64,17 @@ func massNotReady(p *checks.Pass) {
 	zone, z := worstZone(h)
 	var v *checks.Verdict
 	switch {
-	case silent >= massNodes && share >= massCritical:
+	case silent >= massNodes && share >= p.At(massCriticalAt):
 		v = p.Critical(nodes.All, "%d of %s %s: what they share has failed, the way to the API server or what signs and checks their certificates, not they",
 			silent, checks.Count(h.All, "node"), by).Mark("most")
-	case z.Silent >= massNodes && zoneShare(z) >= massCritical && len(h.Zones) > 1:
+	case z.Silent >= massNodes && zoneShare(z) >= p.At(massCriticalAt) && len(h.Zones) > 1:
 		v = p.Warn(nodes.All, "%d of %s of zone %s are Unknown, of %d in all: the zone's way to the API server has failed, or the zone", z.Silent, checks.Count(z.All, "node"), zone, silent)
 	case silent >= massNodes && share > massWarn:
 		v = p.Warn(nodes.All, "%d of %s %s", silent, checks.Count(h.All, "node"), by)
 	default:
 		v = p.OK(nodes.All, "%d of %s %s", silent, checks.Count(h.All, "node"), by)
 	}
-	v.Saw(nodes.Conditions, "Ready Unknown", fmt.Sprintf("%d of %d", h.Silent, h.All), checks.Percent(massCritical), massSource).
+	v.Saw(nodes.Conditions, "Ready Unknown", fmt.Sprintf("%d of %d", h.Silent, h.All), checks.Percent(p.At(massCriticalAt)), massSource).
 		Saw(nodes.Conditions, "silent", fmt.Sprintf("%d of %d", silent, h.All), checks.Percent(massWarn), "experience; no public source").
 		Number("share", share)
 }

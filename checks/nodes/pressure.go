@@ -26,7 +26,8 @@ var Pressure = &checks.Check{
 		{Title: "see its conditions and events", Command: "kubectl describe node {node}", Risk: checks.ReadOnly},
 		{Title: "on the node, see what takes it up", Command: "df -h /var/lib/kubelet /var/lib/containerd /; free -m", Risk: checks.ReadOnly},
 	},
-	Run: pressure,
+	Thresholds: []*checks.Threshold{pressedAt},
+	Run:        pressure,
 }
 
 // pressed is how long a node may be short of something before that is trouble.
@@ -36,6 +37,8 @@ const (
 	pressed       = 10 * time.Minute
 	pressedSource = "kubernetes-mixin KubeNodePressure"
 )
+
+var pressedAt = checks.NewThreshold("time", checks.InSeconds, checks.Secs(pressed), "that a node is under pressure", pressedSource)
 
 func pressure(p *checks.Pass) {
 	h, gap := checks.One(p, nodes.Conditions)
@@ -52,7 +55,7 @@ func pressure(p *checks.Pass) {
 	if h.Pressed > each {
 		longest := at.Sub(h.Pressure[0].Since)
 		s := checks.Info
-		if longest >= pressed || slices.ContainsFunc(h.Pressure, func(n nodes.Node) bool { return n.ControlPlane }) {
+		if longest >= p.Span(pressedAt) || slices.ContainsFunc(h.Pressure, func(n nodes.Node) bool { return n.ControlPlane }) {
 			s = checks.Warning
 		}
 		p.Judge(nodes.All, s, "%d of %s are short of something, the first for %s (%s): %s", h.Pressed, checks.Count(h.All, "node"), checks.Span(longest), h.Pressure[0].Condition, checks.List(names(h.Pressure), 3)).
@@ -66,12 +69,12 @@ func pressure(p *checks.Pass) {
 	for _, ns := range by {
 		s, conditions := checks.Info, []string{}
 		for _, n := range ns {
-			if n.ControlPlane || at.Sub(n.Since) >= pressed {
+			if n.ControlPlane || at.Sub(n.Since) >= p.Span(pressedAt) {
 				s = checks.Warning
 			}
 			conditions = append(conditions, n.Condition)
 		}
 		p.Judge(target(ns[0].Name), s, "%s for %s: %s", checks.List(conditions, 3), checks.Span(at.Sub(ns[0].Since)), ns[0].Message).
-			Saw(nodes.Conditions, ns[0].Condition, checks.Span(at.Sub(ns[0].Since)), checks.Span(pressed), pressedSource)
+			Saw(nodes.Conditions, ns[0].Condition, checks.Span(at.Sub(ns[0].Since)), checks.Span(p.Span(pressedAt)), pressedSource)
 	}
 }

@@ -27,7 +27,8 @@ var Uninitialized = &checks.Check{
 		{Title: "read what it says of the nodes: that it leads does not mean that it works", Command: "kubectl -n kube-system logs -l k8s-app=cloud-controller-manager --tail=100", Risk: checks.ReadOnly},
 		{Title: "compare its version with that of Kubernetes, and its credentials with the cloud's", Command: "kubectl version", Risk: checks.ReadOnly},
 	},
-	Run: uninitialized,
+	Thresholds: []*checks.Threshold{uninitializedWarnAt},
+	Run:        uninitialized,
 }
 
 const (
@@ -36,6 +37,8 @@ const (
 	uninitializedWarn   = 2 * time.Minute
 	uninitializedSource = "heuristic"
 )
+
+var uninitializedWarnAt = checks.NewThreshold("warn", checks.InSeconds, checks.Secs(uninitializedWarn), "that a node waits for its cloud provider", uninitializedSource)
 
 func uninitialized(p *checks.Pass) {
 	w, gap := checks.One(p, nodes.Uninitialized)
@@ -64,11 +67,11 @@ func uninitialized(p *checks.Pass) {
 	}
 	age := p.Now().Add(skew).Sub(w.Oldest)
 	status := checks.OK
-	if age > uninitializedWarn {
+	if age > p.Span(uninitializedWarnAt) {
 		status = checks.Warning
 	}
 	p.Judge(nodes.All, status, "%s %s for the cloud controller manager, the first for %s: %s", of, verb, checks.Span(age), checks.List(w.Names, 3)).
 		Saw(nodes.Uninitialized, "waiting", fmt.Sprint(w.Count), "0", "").
-		Saw(nodes.Uninitialized, "oldest", checks.Span(age), checks.Span(uninitializedWarn), uninitializedSource).
+		Saw(nodes.Uninitialized, "oldest", checks.Span(age), checks.Span(p.Span(uninitializedWarnAt)), uninitializedSource).
 		Number("nodes", float64(w.Count)).Number("age", age.Seconds())
 }

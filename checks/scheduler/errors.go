@@ -24,7 +24,8 @@ var Errors = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "read the errors", Command: "kubectl -n kube-system logs kube-scheduler-{node} --tail=500 | grep -E 'Error scheduling pod|Failed to bind'", Risk: checks.ReadOnly},
 	},
-	Run: errorsCheck,
+	Thresholds: []*checks.Threshold{errorsWarnAt},
+	Run:        errorsCheck,
 }
 
 // errorsWarn is the share of attempts that may end in an error: single ones do,
@@ -35,6 +36,8 @@ const (
 	errorsSource = "experience; no public source"
 )
 
+var errorsWarnAt = checks.NewThreshold("warn", checks.InRatio, errorsWarn, "of the attempts that end in an error", errorsSource)
+
 func errorsCheck(p *checks.Pass) {
 	for t, n := range leases.EachLeader(p, scheduler.Elected, scheduler.Attempts) {
 		total := n.Total()
@@ -44,14 +47,14 @@ func errorsCheck(p *checks.Pass) {
 		}
 		share := n.Error / total
 		status := checks.OK
-		if metrics.Exceeds(total, n.Error, errorsWarn) {
+		if metrics.Exceeds(total, n.Error, p.At(errorsWarnAt)) {
 			status = checks.Warning
 		}
 		v := p.Judge(t, status, "%.0f of %.0f attempts in %s ended in an error", n.Error, total, checks.Span(n.Elapsed)).
-			Saw(scheduler.Attempts, "errors", checks.Percent(share), checks.Percent(errorsWarn), errorsSource).
+			Saw(scheduler.Attempts, "errors", checks.Percent(share), checks.Percent(p.At(errorsWarnAt)), errorsSource).
 			Saw(scheduler.Attempts, "attempts", fmt.Sprint(total), "", "").
 			Number("ratio", share)
-		if status == checks.OK && n.Error > 0 && !metrics.Excludes(total, n.Error, errorsWarn) {
+		if status == checks.OK && n.Error > 0 && !metrics.Excludes(total, n.Error, p.At(errorsWarnAt)) {
 			v.TooFew()
 		}
 	}

@@ -24,11 +24,14 @@ var PreemptionStorm = &checks.Check{
 		{Title: "see who is evicted for whom", Command: "kubectl get events -A --field-selector reason=Preempted", Risk: checks.ReadOnly},
 		{Title: "see the priorities", Command: "kubectl get priorityclasses", Risk: checks.ReadOnly},
 	},
-	Run: preemptionStorm,
+	Thresholds: []*checks.Threshold{stormRateAt},
+	Run:        preemptionStorm,
 }
 
 // stormRate, attempts a second, is experience.
 const stormRate = 1.0
+
+var stormRateAt = checks.NewThreshold("warn", checks.InRate, stormRate, "attempts to preempt", "experience; no public source")
 
 func preemptionStorm(p *checks.Pass) {
 	for t, n := range leases.EachLeader(p, scheduler.Elected, scheduler.Tallies) {
@@ -41,10 +44,10 @@ func preemptionStorm(p *checks.Pass) {
 			continue
 		}
 		s, rate := checks.OK, n.Preemptions/n.Elapsed.Seconds()
-		if rate > stormRate {
+		if rate > p.At(stormRateAt) {
 			s = checks.Warning
 		}
 		p.Judge(t, s, "tried %.0f times in %s to make room by preemption", n.Preemptions, checks.Span(n.Elapsed)).
-			Saw(scheduler.Tallies, "attempts a second", fmt.Sprintf("%.2g", rate), fmt.Sprint(stormRate), errorsSource).Number("rate", rate)
+			Saw(scheduler.Tallies, "attempts a second", fmt.Sprintf("%.2g", rate), fmt.Sprint(p.At(stormRateAt)), errorsSource).Number("rate", rate)
 	}
 }

@@ -22,7 +22,8 @@ var APIServiceCert = &checks.Check{
 		{Title: "see which CA the API server expects of it", Command: "kubectl get {ns} {obj} -o jsonpath='{.spec.caBundle}' | base64 -d | openssl x509 -noout -subject -dates", Risk: checks.ReadOnly},
 		{Title: "see which Service it is, and what the API server says", Command: "kubectl get {ns} {obj} -o yaml", Risk: checks.ReadOnly},
 	},
-	Run: aPIServiceCert,
+	Thresholds: []*checks.Threshold{servingSoonAt, servingLateAt},
+	Run:        aPIServiceCert,
 }
 
 func aPIServiceCert(p *checks.Pass) {
@@ -49,8 +50,8 @@ func aPIServiceCert(p *checks.Pass) {
 		case gap != nil:
 			p.Unknown(t, gap)
 		default:
-			s, words, refused := shown(p.Now(), chain, webhooks.Caller{Service: e.Service, Bundle: e.Bundle}, fails)
-			v := sawChain(p.Judge(t, s, "%s", words), e.Name, chain)
+			s, words, refused := shown(p, p.Now(), chain, webhooks.Caller{Service: e.Service, Bundle: e.Bundle}, fails)
+			v := sawChain(p, p.Judge(t, s, "%s", words), e.Name, chain)
 			if refused {
 				v.Mark("refused=" + e.Name)
 			}

@@ -26,7 +26,8 @@ var CABundleBad = &checks.Check{
 		{Title: "see whether what fills it in is at work: cert-manager's injector, or the operator", Command: "kubectl get pods -A | grep -iE 'cainjector|cert-manager'", Risk: checks.ReadOnly},
 		{Title: "if it cannot be mended now, keep a copy and take it away; its policy is then not applied", Command: "kubectl get {ns} {obj} -o yaml > {obj}.yaml && kubectl delete {ns} {obj}", Risk: checks.Disruptive},
 	},
-	Run: caBundleBad,
+	Thresholds: []*checks.Threshold{bundleSoonAt, bundleWarnAt},
+	Run:        caBundleBad,
 }
 
 const (
@@ -35,6 +36,11 @@ const (
 	// that weeks are advice and hours are trouble.
 	bundleSoon = 30 * 24 * time.Hour
 	bundleWarn = 12 * time.Hour
+)
+
+var (
+	bundleSoonAt = checks.NewThreshold("info", checks.InSeconds, checks.Secs(bundleSoon), "that the CA is valid still", "experience; no public source")
+	bundleWarnAt = checks.NewThreshold("warn", checks.InSeconds, checks.Secs(bundleWarn), "that the CA is valid still", "experience; no public source")
 )
 
 func caBundleBad(p *checks.Pass) {
@@ -53,7 +59,7 @@ func caBundleBad(p *checks.Pass) {
 		}
 		v := p.Judge(c.target(), worst, "%s", said)
 		for _, h := range c {
-			v.Saw(webhooks.Configured, h.Name+" caBundle until", until(h), checks.Span(bundleWarn), "experience; no public source")
+			v.Saw(webhooks.Configured, h.Name+" caBundle until", until(h), checks.Span(p.Span(bundleWarnAt)), "experience; no public source")
 		}
 		for _, h := range bad {
 			h.marks(v, h.Vital())
@@ -97,9 +103,9 @@ func bundle(p *checks.Pass, h hook) (checks.Status, string) {
 		return checks.OK, "it trusts the CAs that the API server's host trusts"
 	case b.From.After(p.Now()):
 		return min(i.status, checks.Warning), fmt.Sprintf("a certificate of its caBundle is valid only in %s", checks.Span(b.From.Sub(p.Now())))
-	case left < bundleWarn:
+	case left < p.Span(bundleWarnAt):
 		return min(i.status, checks.Warning), fmt.Sprintf("its caBundle expires in %s", checks.Span(left))
-	case left < bundleSoon:
+	case left < p.Span(bundleSoonAt):
 		return checks.Info, fmt.Sprintf("its caBundle expires in %s", checks.Span(left))
 	}
 	return checks.OK, fmt.Sprintf("its caBundle is valid for %s", checks.Span(left))

@@ -22,12 +22,15 @@ var CRDCountHigh = &checks.Check{
 	Remedies: []checks.Remedy{
 		{Title: "count them by group", Command: "kubectl get crd -o name | cut -d. -f2- | sort | uniq -c | sort -rn | head", Risk: checks.ReadOnly},
 	},
-	Run: crdCountHigh,
+	Thresholds: []*checks.Threshold{crdsManyAt},
+	Run:        crdCountHigh,
 }
 
 // crdsMany is the number that SIG Scalability's thresholds name. No alert on it
 // is published, so that it is advice.
 const crdsMany = 500
+
+var crdsManyAt = checks.NewThreshold("warn", checks.InNumber, crdsMany, "CustomResourceDefinitions", "experience; no public source")
 
 func crdCountHigh(p *checks.Pass) {
 	d, ok := definitions(p)
@@ -35,9 +38,9 @@ func crdCountHigh(p *checks.Pass) {
 		return
 	}
 	s, words := checks.OK, "%s, of the %d up to which discovery is known to be quick"
-	if d.All > crdsMany {
+	if int64(d.All) > p.Whole(crdsManyAt) {
 		s, words = checks.Info, "%s, above %d: each costs every client's discovery and every API server's memory"
 	}
-	p.Judge(webhooks.All, s, words, checks.Count(d.All, "CustomResourceDefinition"), crdsMany).
-		Saw(webhooks.Defined, "count", fmt.Sprint(d.All), fmt.Sprint(crdsMany), "SIG Scalability's thresholds name 500; no alert of it is published")
+	p.Judge(webhooks.All, s, words, checks.Count(d.All, "CustomResourceDefinition"), p.Whole(crdsManyAt)).
+		Saw(webhooks.Defined, "count", fmt.Sprint(d.All), fmt.Sprint(p.Whole(crdsManyAt)), "SIG Scalability's thresholds name 500; no alert of it is published")
 }

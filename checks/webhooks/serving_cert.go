@@ -28,7 +28,8 @@ var ServingCert = &checks.Check{
 		{Title: "see which CA the API server expects of it", Command: "kubectl get {ns} {obj} -o yaml | grep -m1 caBundle: | awk '{print $2}' | base64 -d | openssl x509 -noout -subject -dates", Risk: checks.ReadOnly},
 		{Title: "see whether what renews both is at work: cert-manager, its CA injector, or the operator", Command: "kubectl get pods -A | grep -iE 'cainjector|cert-manager'", Risk: checks.ReadOnly},
 	},
-	Run: servingCert,
+	Thresholds: []*checks.Threshold{servingSoonAt, servingLateAt},
+	Run:        servingCert,
 }
 
 const (
@@ -37,6 +38,11 @@ const (
 	servingSoon   = 7 * 24 * time.Hour
 	servingLate   = 12 * time.Hour
 	servingSource = "experience; no public source"
+)
+
+var (
+	servingSoonAt = checks.NewThreshold("info", checks.InSeconds, checks.Secs(servingSoon), "that the certificate is valid still", servingSource)
+	servingLateAt = checks.NewThreshold("warn", checks.InSeconds, checks.Secs(servingLate), "that the certificate is valid still", servingSource)
 )
 
 func servingCert(p *checks.Pass) {
@@ -61,7 +67,7 @@ func servingCert(p *checks.Pass) {
 				unseen = gap
 				continue
 			}
-			s, words, no := shown(p.Now(), chain, h.Caller, h.impact())
+			s, words, no := shown(p, p.Now(), chain, h.Caller, h.impact())
 			if s.Bad() {
 				bad = append(bad, h)
 			}
@@ -83,7 +89,7 @@ func servingCert(p *checks.Pass) {
 			v := p.Judge(c.target(), worst, "%s", said)
 			for _, h := range c {
 				if chain, gap := checks.Of(p, webhooks.Shown, h.Service.Door()); gap == nil {
-					sawChain(v, h.Name, chain)
+					sawChain(p, v, h.Name, chain)
 				}
 			}
 			for _, h := range bad {
@@ -120,24 +126,24 @@ func converters(p *checks.Pass, backends map[string]webhooks.Backend, backendGap
 			continue
 		}
 		of := checks.Count(c.Count, "CustomResourceDefinition")
-		s, words, refused := shown(p.Now(), chain, c.Caller, impact{checks.Critical, "objects of " + of + " cannot be converted", nil})
-		v := sawChain(p.Judge(t, s, "%s", words), c.Service.ID(), chain)
+		s, words, refused := shown(p, p.Now(), chain, c.Caller, impact{checks.Critical, "objects of " + of + " cannot be converted", nil})
+		v := sawChain(p, p.Judge(t, s, "%s", words), c.Service.ID(), chain)
 		if refused {
 			v.Mark("refused=" + c.Service.ID())
 		}
 	}
 }
 
-func sawChain(v *checks.Verdict, name string, chain certificates.Chain) *checks.Verdict {
+func sawChain(p *checks.Pass, v *checks.Verdict, name string, chain certificates.Chain) *checks.Verdict {
 	leaf := chain.Leaf()
 	return v.Saw(webhooks.Shown, name+" subject", leaf.Subject, "", "").
 		Saw(webhooks.Shown, name+" issuer", leaf.Issuer, "", "").
-		Saw(webhooks.Shown, name+" notAfter", leaf.NotAfter.Format(time.RFC3339), checks.Span(servingLate), servingSource)
+		Saw(webhooks.Shown, name+" notAfter", leaf.NotAfter.Format(time.RFC3339), checks.Span(p.Span(servingLateAt)), servingSource)
 }
 
 // shown judges what a server shows to who is to trust it, and tells whether the
 // API server refuses it.
-func shown(now time.Time, chain certificates.Chain, c webhooks.Caller, i impact) (s checks.Status, words string, refused bool) {
+func shown(p *checks.Pass, now time.Time, chain certificates.Chain, c webhooks.Caller, i impact) (s checks.Status, words string, refused bool) {
 	leaf := chain.Leaf()
 	left := leaf.NotAfter.Sub(now)
 	switch {
@@ -156,9 +162,9 @@ func shown(now time.Time, chain certificates.Chain, c webhooks.Caller, i impact)
 		words = fmt.Sprintf("Service %s shows a certificate that is valid for %s", c.Service.ID(), checks.Span(left))
 	}
 	switch {
-	case left < servingLate:
+	case left < p.Span(servingLateAt):
 		return min(i.status, checks.Warning), words, false
-	case left < servingSoon:
+	case left < p.Span(servingSoonAt):
 		return checks.Info, words, false
 	}
 	return checks.OK, words, false

@@ -24,7 +24,8 @@ var Slow = &checks.Check{
 		{Title: "see how long its calls take", Command: "kubectl get --raw /metrics | grep -E '^apiserver_admission_webhook_admission_duration_seconds_(sum|count)'", Risk: checks.ReadOnly},
 		{Title: "see which Service it calls, what it takes in, and its timeout", Command: "kubectl get {ns} {obj} -o yaml", Risk: checks.ReadOnly},
 	},
-	Run: slow,
+	Thresholds: []*checks.Threshold{slowWarnAt},
+	Run:        slow,
 }
 
 const (
@@ -38,6 +39,8 @@ const (
 // edges are the bounds of the metric's buckets, seconds. Source:
 // k8s.io/apiserver/pkg/admission/metrics.
 var edges = []float64{0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 25}
+
+var slowWarnAt = checks.NewThreshold("warn", checks.InSeconds, slowWarn, "a call of the webhook, which 99 of 100 must not exceed", slowSource)
 
 // untilTimeout is the largest edge that a call which timed out is above.
 func (h hook) untilTimeout() float64 {
@@ -77,7 +80,7 @@ func slow(p *checks.Pass) {
 			for _, h := range c {
 				l := calls.of(h).Calls
 				if q, ok := l.Window.Quantile(0.99); ok {
-					v.Saw(apiserver.HookCalls, h.Name+" p99", checks.Quantile(q), checks.Seconds(slowWarn), slowSource).Number("p99", q.Value)
+					v.Saw(apiserver.HookCalls, h.Name+" p99", checks.Quantile(q), checks.Seconds(p.At(slowWarnAt)), slowSource).Number("p99", q.Value)
 				}
 			}
 			for _, h := range bad {
@@ -111,7 +114,7 @@ func latency(p *checks.Pass, calls calls, h hook) (s checks.Status, words string
 				checks.Seconds(h.Wait.Seconds()), checks.Count(r.Objects, "ReplicaSet"), areMissing(r.Missing), checks.Span(r.Oldest)), false
 		}
 	}
-	v := checks.JudgeLatency(tr.Calls, checks.Limit{Seconds: slowWarn, Share: slowShare, Status: checks.Warning, Source: slowSource})
+	v := checks.JudgeLatency(tr.Calls, p.Limits([]checks.Limit{{At: slowWarnAt, Share: slowShare, Status: checks.Warning, Source: slowSource}})...)
 	switch {
 	case v.Status == checks.Unknown:
 		return checks.OutOfScope, "", false

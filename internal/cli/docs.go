@@ -48,7 +48,7 @@ func generated(docs string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"checks.md": checksIndex(pages), "permissions.md": permissionsDoc(), "causes.md": causes(), "causes.svg": picture()}, nil
+	return map[string][]byte{"checks.md": checksIndex(pages), "permissions.md": permissionsDoc(), "thresholds.md": thresholdsDoc(pages), "causes.md": causes(), "causes.svg": picture()}, nil
 }
 
 // pages finds the page of each check, beside its code, by its heading.

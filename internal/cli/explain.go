@@ -18,7 +18,7 @@ func (a *app) explain() *cobra.Command {
 			}
 			for _, c := range a.rules() {
 				if string(c.ID) == args[0] {
-					fmt.Fprintln(a.Stdout, strings.TrimSpace(c.Doc))
+					fmt.Fprint(a.Stdout, c.Page(a.conf.tuned.Tuning))
 					return nil
 				}
 			}
