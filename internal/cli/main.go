@@ -139,7 +139,8 @@ wrong with it, why, and what to do. It needs a kubeconfig, or etcd's endpoints,
 or a recording; what it could not see it says, and never calls healthy.
 
 Only fix and apply change anything, after they have shown what. etcd perf --load
-writes keys of its own, when asked to, and takes them away again.`,
+writes keys of its own, when asked to, and takes them away again; report writes
+the report, to where its flags say.`,
 		Example: `  ktriage doctor                      judge the cluster of the current kubeconfig
   ktriage doctor --from demo          judge a recording of a sick cluster
   ktriage doctor -o json              the same for a program
@@ -165,7 +166,7 @@ writes keys of its own, when asked to, and takes them away again.`,
 		}
 		return usageError{hinted{err, "see " + cmd.CommandPath() + " --help"}}
 	})
-	root.AddCommand(a.doctor(), a.render(), a.diff(), a.vitals(), a.etcd(), a.certs(), a.pending(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs(), a.config())
+	root.AddCommand(a.doctor(), a.report(), a.render(), a.diff(), a.vitals(), a.etcd(), a.certs(), a.pending(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs(), a.config())
 	root.PersistentFlags().String("config", "", "the configuration, a `file`; KTRIAGE_CONFIG, or found in the usual places")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
 	return root

@@ -13,11 +13,13 @@ import (
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/rights"
 	"github.com/ktriage/ktriage/internal/certs"
+	"github.com/ktriage/ktriage/internal/deliver"
 	"github.com/ktriage/ktriage/internal/pending"
 	"github.com/ktriage/ktriage/internal/permissions"
 	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/internal/term"
 	"github.com/ktriage/ktriage/internal/vitals"
+	writer "github.com/ktriage/ktriage/remediate/live"
 )
 
 func (a *app) permissions() *cobra.Command {
@@ -26,13 +28,16 @@ func (a *app) permissions() *cobra.Command {
 	var check bool
 	var format, subject string
 	var namespaces []string
+	var to deliverFlags
+	var cures bool
 	cmd := &cobra.Command{
 		Use:   "permissions",
 		Short: "Print the role that a run needs, or check whether you have its rights",
 		Long: `Print the ClusterRole, and the Roles in those namespaces where that suffices,
 with which ktriage sees everything: no more than what its checks ask for. Without
 some of it a run still works, and each thing that it could not see is named with
-the right that would show it.
+the right that would show it. All of it reads, but what the flags of ktriage report
+add: with them, the role may write what they say.
 
 With --check the cluster is asked which of the rights the kubeconfig's user has
 (SelfSubjectAccessReview: a request that is created, answered and kept by nobody).
@@ -50,7 +55,10 @@ Exit code 0, or 3 if one is missing or could not be asked for.`,
 			if err != nil {
 				return err
 			}
-			needs := needsOf(chosen, namespaces...)
+			if err := to.checkConfigMap(); err != nil {
+				return err
+			}
+			needs := slices.Concat(needsOf(chosen, namespaces...), to.writing(cures).Needs())
 			switch {
 			case !check && format != "yaml":
 				return usagef("-o %q: a role is written as yaml", format)
@@ -70,8 +78,23 @@ Exit code 0, or 3 if one is missing or could not be asked for.`,
 	cmd.Flags().BoolVar(&check, "check", false, "ask the cluster which of the rights you have")
 	cmd.Flags().StringVar(&subject, "for", "", "also bind the roles to `subject`: serviceaccount:NAMESPACE/NAME, user:NAME or group:NAME")
 	cmd.Flags().StringSliceVar(&namespaces, "webhook-namespaces", nil, "the `namespaces` that webhooks and extension API servers are in; else rights about them are for all")
+	cmd.Flags().StringVar(&to.configMap, "to-configmap", "", "also the rights of ktriage report with this flag, `NAMESPACE/NAME`")
+	cmd.Flags().BoolVar(&to.events, "events", false, "also the rights of ktriage report with this flag")
+	cmd.Flags().BoolVar(&to.openReports, "openreports", false, "also the rights of ktriage report with this flag")
+	cmd.Flags().BoolVar(&cures, "cures", false, "also the rights of the cures about etcd: a lock, and Events about what was done")
 	cmd.Flags().StringVarP(&format, "output", "o", "yaml", "form of the role: yaml; of --check: json, else a list")
 	return cmd
+}
+
+// writing is what the flags write to a cluster.
+func (f *deliverFlags) writing(cures bool) permissions.Writing {
+	w := permissions.Writing{Namespace: f.namespace, Name: f.name, Events: f.events, ReportName: deliver.ReportName, Cures: cures, Lease: writer.LeaseName}
+	if f.openReports {
+		for _, api := range deliver.ReportAPIs {
+			w.Reports = append(w.Reports, permissions.Resource{Group: api.Group, Name: api.Resource})
+		}
+	}
+	return w
 }
 
 // needsOf is what the checks need, and what every run reads besides.
@@ -247,6 +270,12 @@ func permissionsDoc() []byte {
 	for _, n := range needsOf(all()) {
 		by := slices.Clone(n.By)
 		fmt.Fprintf(&b, "| %s | %s |\n", n.Right, strings.Join(by, ", "))
+	}
+	b.WriteString("\n## To write reports\n\nThese are for the flags of `ktriage report` and for cures about etcd, and in no role unless `ktriage permissions` is given the\n" +
+		"same flag (`--cures` for cures). The ConfigMap is that which the flag names.\n\n| right | needed by |\n|---|---|\n")
+	w := deliverFlags{events: true, openReports: true, namespace: "NAMESPACE", name: "NAME"}
+	for _, n := range w.writing(true).Needs() {
+		fmt.Fprintf(&b, "| %s | %s |\n", n.Right, strings.Join(n.By, ", "))
 	}
 	b.WriteString("\n## The roles\n\n```yaml\n" + permissions.YAML(needsOf(all()), nil) + "```\n")
 	return []byte(b.String())

@@ -28,7 +28,8 @@ type User struct {
 // A Need is a right, and those who need it.
 type Need struct {
 	rights.Right
-	By []string
+	By     []string
+	Writes bool // it is for writing, which is asked for by a flag alone
 }
 
 // Of returns the rights that the users need, each once. A right for one

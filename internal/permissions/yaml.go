@@ -38,7 +38,11 @@ func YAML(needs []Need, subject *Subject) string {
 			docs = append(docs, binding(ns, *subject))
 		}
 	}
-	return "# What ktriage reads, made by ktriage permissions. None of it changes anything;\n" +
+	head := "# What ktriage reads, made by ktriage permissions. None of it changes anything;\n"
+	if slices.ContainsFunc(needs, func(n Need) bool { return n.Writes }) {
+		head = "# What ktriage reads and, where a rule says so, writes, made by ktriage permissions.\n"
+	}
+	return head +
 		"# port-forward is the way to ports that listen on 127.0.0.1 or inside of a pod; a\n" +
 		"# subjectaccessreview asks what the scheduler may do, is answered and kept by nobody.\n" + strings.Join(docs, "---\n")
 }
@@ -69,7 +73,7 @@ func role(ns string, rules []rule) string {
 	}
 	b.WriteString("rules:\n")
 	for _, r := range rules {
-		fmt.Fprintf(&b, "# %s\n", by(r.By))
+		fmt.Fprintf(&b, "# %s%s\n", map[bool]string{true: "writes: "}[r.Writes], by(r.By))
 		if r.Path != "" {
 			fmt.Fprintf(&b, "- nonResourceURLs: [%q]\n", r.Path)
 		} else {

@@ -61,17 +61,22 @@ const maxObject = 16 << 20
 
 // call makes one request, once. In and out are objects, or nil.
 func (k *Kube) call(ctx context.Context, method, path string, in, out any) error {
-	var body io.Reader
 	media := "application/json"
+	if method == http.MethodPatch {
+		media = "application/json-patch+json"
+	}
+	return k.send(ctx, method, path, media, in, out)
+}
+
+// send is call with a body of the named media type.
+func (k *Kube) send(ctx context.Context, method, path, media string, in, out any) error {
+	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
 			return err
 		}
 		body = bytes.NewReader(b)
-	}
-	if method == http.MethodPatch {
-		media = "application/json-patch+json"
 	}
 	u := *k.base
 	path, u.RawQuery, _ = strings.Cut(path, "?")

@@ -26,7 +26,7 @@ type point struct {
 
 // key tells which numbers of two runs are of one thing.
 func key(v vitals.Vital) string {
-	return strings.Join([]string{string(v.Component), v.Target.String(), v.Name, v.Of, v.Unit}, "\x00")
+	return strings.Join([]string{string(v.Component), v.Target.String(), v.Name, v.Of, v.Unit, string(v.Basis)}, "\x00")
 }
 
 // courses are the numbers of earlier runs by what they are of, the earliest
@@ -50,7 +50,7 @@ const (
 // begins at zero, so that a number that hardly moves looks like it. Runs at
 // different distances stand at different distances.
 func course(v vitals.Vital, before []point) template.HTML {
-	if len(before) < 2 || bad(v.Value) {
+	if len(before) < 2 || bad(v.Value) || v.Text != "" { // a name has no course
 		return ""
 	}
 	most, first := v.Value, before[0].at
