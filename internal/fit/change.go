@@ -19,7 +19,26 @@ const (
 	EvictPods     ChangeKind = "evict-pods"
 	FreeVolume    ChangeKind = "free-volume"
 	AddNode       ChangeKind = "add-node"
-	RemoveGates   ChangeKind = "remove-gates"
+	// DropPort takes a host port off the pod, OwnSpread gives it a spread constraint of
+	// its own, which is a wish, in place of the scheduler's default ones.
+	DropPort  ChangeKind = "drop-host-port"
+	OwnSpread ChangeKind = "own-spread"
+	// MendNode gets a node in order that says that it is not.
+	MendNode ChangeKind = "mend-node"
+	// InstallDriver installs a CSI driver on a node, UpgradeNode a kubelet that declares
+	// the features of Shape.
+	InstallDriver ChangeKind = "install-driver"
+	UpgradeNode   ChangeKind = "upgrade-node"
+	// Detach takes volumes off a node that no pod uses there.
+	Detach ChangeKind = "detach-volumes"
+	// ResetClaim takes back the choice of a node for a claim, ReplaceClaim makes one
+	// anew that is on its way out or another pod's.
+	ResetClaim   ChangeKind = "reset-claim"
+	ReplaceClaim ChangeKind = "replace-claim"
+	// FreeDevices ends the use of devices: of resource claims that nobody uses, or of
+	// pods, whose claims are given back.
+	FreeDevices ChangeKind = "free-devices"
+	RemoveGates ChangeKind = "remove-gates"
 )
 
 // Harm tells what a change does besides helping the pod.
@@ -84,6 +103,22 @@ type Edit struct {
 	Of      string `json:"of,omitempty"`
 	Index   int    `json:"index,omitempty"`
 	MaxSkew int32  `json:"maxSkew,omitempty"`
+	// MinDomains, TaintsPolicy and AffinityPolicy are what else of a spread constraint
+	// may be changed.
+	MinDomains     int32  `json:"minDomains,omitempty"`
+	TaintsPolicy   string `json:"nodeTaintsPolicy,omitempty"`
+	AffinityPolicy string `json:"nodeAffinityPolicy,omitempty"`
+	// Expressions are the match expressions to be dropped of the term of a node
+	// affinity; none where all of it has to go.
+	Expressions []int `json:"expressions,omitempty"`
+	// Terms are of other pods that run.
+	Terms []PodTerm `json:"terms,omitempty"`
+	// Port is one of the pod's.
+	Port *Port `json:"port,omitempty"`
+	// Claims are resource claims to be given back, Attachments VolumeAttachments to be
+	// deleted.
+	Claims      []Ref `json:"claims,omitempty"`
+	Attachments []Ref `json:"attachments,omitempty"`
 	// Shape is of a node to add.
 	Shape *Shape `json:"shape,omitempty"`
 	// Volume is of a claim, class or volume to create.
@@ -97,6 +132,12 @@ type Cut struct {
 	To        int64  `json:"to"`
 }
 
+// A PodTerm is a required anti-affinity term of a pod that runs, by its place.
+type PodTerm struct {
+	Pod   Ref `json:"pod"`
+	Index int `json:"index"`
+}
+
 // A Shape is what a node must have.
 type Shape struct {
 	// Allocatable is the least it must have, in thousandths of a core, bytes or pieces.
@@ -106,4 +147,6 @@ type Shape struct {
 	// must be installed on it.
 	Features []string `json:"features,omitempty"`
 	Drivers  []string `json:"drivers,omitempty"`
+	// Like is a node whose devices it must have too.
+	Like string `json:"like,omitempty"`
 }

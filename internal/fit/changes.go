@@ -21,10 +21,27 @@ const (
 
 // Changes are the smallest ways to make the pod fit, the smallest and most
 // harmless first. There are none for a pod that fits.
-func (m *Model) Changes(pod *v1.Pod) []Change {
+func (m *Model) Changes(pod *v1.Pod) []Change { return m.Ways(pod).Changes }
+
+// Ways are the changes that make a pod fit, or else why none is known.
+type Ways struct {
+	Changes []Change `json:"changes,omitempty"`
+	// None says of a pod that fits nowhere, and for which no change is known to help,
+	// what stands in the way of all that were tried.
+	None string `json:"none,omitempty"`
+}
+
+// Ways finds the smallest ways to make the pod fit, the smallest and most harmless
+// first. A pod that fits has none, and no reason for it.
+func (m *Model) Ways(pod *v1.Pod) Ways {
 	v := m.Judge(pod)
-	if v.State == Fits || v.State == Failing || v.NumNodes == 0 && len(v.Unread) > 0 {
-		return nil
+	switch {
+	case v.State == Fits:
+		return Ways{}
+	case v.State == Failing:
+		return Ways{None: "the scheduler meets an error with the pod: what the error names has to be mended first"}
+	case v.State == NotKnown || v.NumNodes == 0 && len(v.Unread) > 0:
+		return Ways{None: "it depends on objects that could not be read"}
 	}
 	s := &search{seen: map[string]bool{}}
 	start := variant{model: m, pod: pod}
@@ -48,7 +65,46 @@ func (m *Model) Changes(pod *v1.Pod) []Change {
 			break
 		}
 	}
-	return out
+	if len(out) == 0 {
+		return Ways{None: m.whyNone(pod, v)}
+	}
+	return Ways{Changes: out}
+}
+
+// whyNone says what stands in the way of any change.
+func (m *Model) whyNone(pod *v1.Pod, v Verdict) string {
+	var said []string
+	say := func(s string) {
+		if !slices.Contains(said, s) && len(said) < 3 {
+			said = append(said, s)
+		}
+	}
+	begin := variant{model: m, pod: pod}
+	for i := range v.Blocked {
+		f := &v.Blocked[i]
+		switch {
+		case f.Claim != nil && m.resourceClaims[f.Claim.Namespace+"/"+f.Claim.Name] == nil:
+			say(f.Detail + ", and what it is to ask for is its owner's to say")
+		case len(unblockOptions(begin, f)) == 0:
+			say(f.Detail + ", which its controller or its owner has to put right")
+		}
+	}
+	s := &search{}
+	for _, g := range v.Groups {
+		for i := range g.Failures {
+			f := &g.Failures[i]
+			if len(s.options(begin, g.Nodes[0], f)) == 0 {
+				say("on " + g.Nodes[0] + " " + f.Detail)
+			}
+		}
+	}
+	if len(v.Unread) > 0 {
+		say("whether more is in the way is not known, as not all objects could be read")
+	}
+	if len(said) == 0 {
+		return "no single change of those that are tried makes it fit, and no two of them do"
+	}
+	return "nothing that could be proposed cures this: " + strings.Join(said, "; ")
 }
 
 // A variant is a copy of the cluster and the pod with some edits made.
@@ -89,6 +145,15 @@ func (v variant) with(e edit) variant {
 			return slices.ContainsFunc(v.edits, func(o edit) bool { return slices.Contains(o.Pods, r) })
 		})
 		if len(e.Pods) == 0 {
+			return v
+		}
+	}
+	if e.Terms != nil {
+		// Nor are they made anew.
+		e.Terms = slices.DeleteFunc(slices.Clone(e.Terms), func(t PodTerm) bool {
+			return slices.ContainsFunc(v.edits, func(o edit) bool { return slices.Contains(o.Pods, t.Pod) })
+		})
+		if len(e.Terms) == 0 {
 			return v
 		}
 	}
@@ -247,6 +312,7 @@ func (s *search) onNode(begin variant, node string, failures []Failure) {
 		func(edit) bool { return true },
 		func(e edit) bool { return e.harm == PodOnly },
 		func(e edit) bool { return e.harm == Others || e.harm == NoHarm },
+		func(e edit) bool { return e.harm == Disrupts },
 	} {
 		var combination []edit
 		for _, o := range options {
@@ -325,12 +391,21 @@ func onNode(name string, change func(*v1.Node)) func(*Model, *v1.Pod) (*Model, *
 	}
 }
 
-// stopped is an edit that takes pods from their nodes.
+// stopped is an edit that takes pods from their nodes, also where an edit before
+// had them made anew.
 func stopped(pods []*podInfo) func(*Model, *v1.Pod) (*Model, *v1.Pod) {
+	refs := map[Ref]bool{}
+	for _, x := range pods {
+		refs[podRef(x.pod)] = true
+	}
 	return func(m *Model, p *v1.Pod) (*Model, *v1.Pod) {
 		gone := map[*podInfo]bool{}
-		for _, x := range pods {
-			gone[x] = true
+		for _, n := range m.nodes {
+			for _, x := range n.pods {
+				if refs[podRef(x.pod)] {
+					gone[x] = true
+				}
+			}
 		}
 		return m.without(gone), p
 	}

@@ -45,7 +45,7 @@ func (m *Model) Node(pod *v1.Pod, node string) []Failure {
 func (c *cycle) judgeNode(n *nodeInfo, r *result) {
 	var coming []*podInfo
 	for _, p := range n.nominated {
-		if p.priority >= c.priority && p.pod.UID != c.pod.UID {
+		if p.priority >= c.priority && p.pod.UID != c.pod.UID && c.m.together(p.pod, c.pod) {
 			coming = append(coming, p)
 		}
 	}
@@ -59,6 +59,17 @@ func (c *cycle) judgeNode(n *nodeInfo, r *result) {
 		}
 	}
 	c.on(n, r)
+}
+
+// together tells whether one scheduler looks after both pods: of pods that are
+// another's it does not know that they were promised a node.
+func (m *Model) together(a, b *v1.Pod) bool {
+	if a.Spec.SchedulerName == b.Spec.SchedulerName {
+		return true
+	}
+	_, one := m.cluster.Profiles[a.Spec.SchedulerName]
+	_, other := m.cluster.Profiles[b.Spec.SchedulerName]
+	return one && other
 }
 
 // move counts pods as on a node, or as gone from it.

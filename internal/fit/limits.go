@@ -17,6 +17,8 @@ type attachedVolumes struct {
 	err      string
 }
 
+const tooManyVolumes = "node(s) exceed max volume count"
+
 // volumeLimits tells whether the node can attach the volumes of the pod besides
 // those it has.
 func (c *cycle) volumeLimits(n *nodeInfo, r *result) {
@@ -101,7 +103,7 @@ func (c *cycle) volumeLimits(n *nodeInfo, r *result) {
 		}
 		r.hit(pNodeVolumeLimits, 1, c.text(d), 1)
 		if r.full {
-			r.fail(Failure{Plugin: NodeVolumeLimits, Reason: "node(s) exceed max volume count", Preemptible: true,
+			r.fail(Failure{Plugin: NodeVolumeLimits, Reason: tooManyVolumes, Preemptible: true,
 				Detail: fmt.Sprintf("%s attaches at most %d volumes to the node, %d are in use and the pod needs %d more", d, limit, inUse, more),
 				Volume: &VolumeRef{Driver: d, Limit: limit, InUse: inUse}})
 		}

@@ -23,23 +23,31 @@ func (s *search) options(v variant, node string, f *Failure) []edit {
 	case NodeAffinity:
 		return affinityOptions(v, node, f.Term)
 	case NodePorts:
-		return v.stopOptions(FreePort, node, f.Port.Owners, fmt.Sprintf("free host port %d/%s", f.Port.Port, f.Port.Protocol))
+		return append(v.stopOptions(FreePort, node, f.Port.Owners, fmt.Sprintf("free host port %d/%s", f.Port.Port, f.Port.Protocol)), dropPort(v.pod, f.Port)...)
 	case NodeResourcesFit:
-		return append(lowerOptions(v.pod, f.Resource), v.roomOptions(node, f.Resource)...)
+		out := append(lowerOptions(v.pod, f.Resource, false), v.roomOptions(node, f.Resource)...)
+		if len(out) == 0 {
+			// A pod that asks for no cpu or memory is the first to lack it.
+			out = lowerOptions(v.pod, f.Resource, true)
+		}
+		return out
 	case VolumeRestrictions:
 		return v.stopOptions(FreeVolume, node, f.Volume.Owners, "free volume "+f.Volume.Name)
 	case NodeVolumeLimits:
-		if f.Volume.Limit > 0 {
+		if f.Volume.Limit > 0 || f.Reason == tooManyVolumes {
 			return v.detachOptions(node, f.Volume)
 		}
+		return []edit{installDriver(node, f.Volume.Driver)}
 	case VolumeBinding:
-		if f.Reason == bindingReasons[noVolumeToBind] {
-			return volumeOptions(v, node, f.Volume)
-		}
+		return bindingOptions(v, node, f)
 	case PodTopologySpread:
-		return spreadOptions(v.pod, f.Spread)
+		return spreadOptions(v, node, f.Spread)
 	case InterPodAffinity:
 		return podAffinityOptions(v, node, f.Term)
+	case DynamicResources:
+		return v.deviceOptions(node, f)
+	case NodeDeclaredFeatures:
+		return v.upgrade(node)
 	}
 	return nil
 }
@@ -88,7 +96,7 @@ func guarded(key string) bool {
 
 func taintOptions(pod *v1.Pod, node string, t *Taint) []edit {
 	if broken[t.Key] {
-		return nil
+		return []edit{mend(node, t)}
 	}
 	var extra float64
 	if guarded(t.Key) {
@@ -97,6 +105,9 @@ func taintOptions(pod *v1.Pod, node string, t *Taint) []edit {
 	e := tolerate(pod, t)
 	e.cost += extra
 	out := []edit{e}
+	if ill(t.Key) {
+		out = append(out, mend(node, t))
+	}
 	if t.Key == v1.TaintNodeUnschedulable {
 		out = append(out, uncordon(node))
 	} else if !ofKubernetes(t.Key) {
@@ -127,6 +138,7 @@ func affinityOptions(v variant, node string, t *Term) []edit {
 				out = append(out, label(node, l))
 			}
 		}
+		out = append(out, v.dropExpressions(node)...)
 		out = append(out, edit{Edit: Edit{Kind: RelaxAffinity, Object: podRef(v.pod), Of: t.Of}, cost: 4.5, harm: PodOnly,
 			text: "drop the pod's required node affinity (" + t.Expression + ")", do: onPod(func(p *v1.Pod) { p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = nil })})
 	case "addedAffinity":
@@ -197,17 +209,26 @@ func labelsFor(s *v1.NodeSelector, n *nodeInfo) map[string]string {
 }
 
 // lowerOptions lowers the pod's request of a resource to what is free.
-func lowerOptions(pod *v1.Pod, s *Shortage) []edit {
-	if s.Name == string(v1.ResourcePods) || s.Free <= 0 {
+func lowerOptions(pod *v1.Pod, s *Shortage, toNothing bool) []edit {
+	if s.Name == string(v1.ResourcePods) {
 		return nil
 	}
 	name := v1.ResourceName(s.Name)
-	to, cuts := lower(pod, name, s.Free)
-	if to == nil {
+	if s.Free <= 0 && !scalar(name) && !toNothing {
+		return nil
+	}
+	to, cuts := lower(pod, name, max(0, s.Free))
+	if to == nil || len(cuts) == 0 {
 		return nil
 	}
 	// The greater part of it is taken away, the worse.
-	cost := 2 + 6*float64(s.ShortBy)/float64(s.Requested)
+	cost := 2 + 6*min(1, float64(s.ShortBy)/float64(s.Requested))
+	if s.Free <= 0 {
+		cost += 1.5
+	}
+	if toNothing {
+		cost += 2
+	}
 	e := edit{cost: cost, harm: PodOnly, do: onPod(func(p *v1.Pod) { apply(p, name, cuts) })}
 	first := cuts[0]
 	e.Edit = Edit{Kind: LowerRequest, Object: podRef(pod), Resource: s.Name, From: first.from, To: first.to, Container: first.container}
@@ -216,6 +237,10 @@ func lowerOptions(pod *v1.Pod, s *Shortage) []edit {
 		of := "the pod"
 		if c.container != "" {
 			of = "container " + c.container
+		}
+		if c.to == 0 && len(cuts) == 1 {
+			e.text = fmt.Sprintf("drop the %s request of %s (%s)", s.Name, of, Quantity(s.Name, c.from))
+			return []edit{e}
 		}
 		parts = append(parts, fmt.Sprintf("the %s request of %s by %s, to %s", s.Name, of, Quantity(s.Name, c.from-c.to), Quantity(s.Name, c.to)))
 	}
@@ -356,66 +381,6 @@ func apply(p *v1.Pod, name v1.ResourceName, cuts []cut) {
 	}
 }
 
-func spreadOptions(pod *v1.Pod, x *Spread) []edit {
-	if x.Default {
-		return nil
-	}
-	e := edit{Edit: Edit{Kind: RelaxSpread, Object: podRef(pod), Of: x.TopologyKey, Index: x.Index}, harm: PodOnly}
-	if x.Value == "" {
-		e.cost, e.text = 5, fmt.Sprintf("let the pod's spread over %s be a wish: whenUnsatisfiable ScheduleAnyway", x.TopologyKey)
-		e.do = onPod(func(p *v1.Pod) {
-			p.Spec.TopologySpreadConstraints[x.Index].WhenUnsatisfiable = v1.ScheduleAnyway
-			unminded(p, x.Index)
-		})
-		return []edit{e}
-	}
-	e.MaxSkew = int32(x.Skew)
-	e.cost, e.text = 2.5+0.5*float64(x.Skew-int(x.MaxSkew)), fmt.Sprintf("raise maxSkew of the pod's spread over %s from %d to %d", x.TopologyKey, x.MaxSkew, x.Skew)
-	e.do = onPod(func(p *v1.Pod) { p.Spec.TopologySpreadConstraints[x.Index].MaxSkew = int32(x.Skew) })
-	return []edit{e}
-}
-
-// unminded drops minDomains, which a constraint that is a wish may not have.
-func unminded(p *v1.Pod, i int) { p.Spec.TopologySpreadConstraints[i].MinDomains = nil }
-
-func podAffinityOptions(v variant, node string, t *Term) []edit {
-	var out []edit
-	drop := func(terms func(*v1.Affinity) *[]v1.PodAffinityTerm, what string) {
-		out = append(out, edit{Edit: Edit{Kind: RelaxAffinity, Object: podRef(v.pod), Of: t.Of, Index: t.Index}, cost: 4, harm: PodOnly,
-			text: fmt.Sprintf("drop the pod's required %s by %s (%s)", what, t.TopologyKey, t.Expression),
-			do: onPod(func(p *v1.Pod) {
-				// Other terms keep their places, so that several can be dropped one by one.
-				in := terms(p.Spec.Affinity)
-				want := (*terms(v.pod.Spec.Affinity))[t.Index]
-				*in = slices.DeleteFunc(*in, func(x v1.PodAffinityTerm) bool { return sameTerm(&x, &want) })
-			})})
-	}
-	switch t.Of {
-	case "podAffinity":
-		drop(func(a *v1.Affinity) *[]v1.PodAffinityTerm {
-			return &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		}, "affinity")
-	case "podAntiAffinity":
-		drop(func(a *v1.Affinity) *[]v1.PodAffinityTerm {
-			return &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		}, "anti-affinity")
-		c := v.model.cycle(v.pod)
-		if t.Index < len(c.repel) {
-			out = append(out, v.stopPods(EvictPods, c.repelledIn(t.Index, t.TopologyValue),
-				fmt.Sprintf("clear %s=%s of what the pod's anti-affinity keeps away from", t.TopologyKey, t.TopologyValue))...)
-		}
-	case "existingPodAntiAffinity":
-		pods, _ := v.model.cycle(v.pod).repellingIn(t.TopologyKey, t.TopologyValue)
-		out = append(out, v.stopPods(EvictPods, pods, fmt.Sprintf("clear %s=%s of pods whose anti-affinity keeps the pod away", t.TopologyKey, t.TopologyValue))...)
-	}
-	return out
-}
-
-func sameTerm(a, b *v1.PodAffinityTerm) bool {
-	return a.TopologyKey == b.TopologyKey && metav1.FormatLabelSelector(a.LabelSelector) == metav1.FormatLabelSelector(b.LabelSelector) &&
-		metav1.FormatLabelSelector(a.NamespaceSelector) == metav1.FormatLabelSelector(b.NamespaceSelector) && slices.Equal(a.Namespaces, b.Namespaces)
-}
-
 // stopOptions stops the pods named.
 func (v variant) stopOptions(kind ChangeKind, node string, owners []Ref, what string) []edit {
 	var pods []*podInfo
@@ -457,6 +422,10 @@ func comesBack(p *v1.Pod) bool {
 	o := metav1.GetControllerOfNoCopy(p)
 	return o != nil && (o.Kind == "DaemonSet" || o.Kind == "Node")
 }
+
+// mostMoved is how many pods a change may move to make room. To move more is to
+// empty the node.
+const mostMoved = 20
 
 // roomOptions moves the fewest pods by which enough of a resource is free: one that
 // has just enough, or else those that have most, the least important first.
@@ -502,29 +471,9 @@ func (v variant) roomOptions(node string, s *Shortage) []edit {
 		if sum < s.ShortBy {
 			return nil
 		}
-		pods = pods[:j]
-	}
-	return v.stopPods(EvictPods, pods, fmt.Sprintf("make room for %s on node %s", s.Name, node))
-}
-
-// detachOptions moves the fewest pods by which the driver has room again.
-func (v variant) detachOptions(node string, ref *VolumeRef) []edit {
-	i, ok := v.model.byName[node]
-	if !ok {
-		return nil
-	}
-	n := v.model.nodes[i]
-	csiNode := v.model.csiNodes[node]
-	for _, p := range n.pods {
-		for _, claim := range p.claims {
-			if c := v.model.claims[claim]; c != nil {
-				if driver, _ := v.model.csiVolume(c, csiNode); driver == ref.Driver {
-					if o := v.stopPods(FreeVolume, []*podInfo{p}, fmt.Sprintf("detach a volume of %s from node %s", ref.Driver, node)); o != nil {
-						return o
-					}
-				}
-			}
+		if pods = pods[:j]; j > mostMoved {
+			return nil
 		}
 	}
-	return nil
+	return v.stopPods(EvictPods, pods, fmt.Sprintf("make room for %s on node %s", s.Name, node))
 }

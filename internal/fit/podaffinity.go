@@ -17,6 +17,7 @@ type affinityTerm struct {
 	inNamespaces labels.Selector
 	selector     labels.Selector
 	key          string
+	index        int // its place in the pod
 }
 
 // A topology is a domain: a label of nodes and its value.
@@ -34,6 +35,9 @@ func affinityTerms(p *v1.Pod, terms []v1.PodAffinityTerm) ([]affinityTerm, error
 	var out []affinityTerm
 	for i := range terms {
 		t := &terms[i]
+		if t.TopologyKey == "" {
+			continue // the place of one that was dropped
+		}
 		s, err := selectorOf(t.LabelSelector)
 		if err != nil {
 			return nil, err
@@ -42,7 +46,7 @@ func affinityTerms(p *v1.Pod, terms []v1.PodAffinityTerm) ([]affinityTerm, error
 		if err != nil {
 			return nil, err
 		}
-		a := affinityTerm{namespaces: sets.New(t.Namespaces...), inNamespaces: ns, selector: s, key: t.TopologyKey}
+		a := affinityTerm{namespaces: sets.New(t.Namespaces...), inNamespaces: ns, selector: s, key: t.TopologyKey, index: i}
 		if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 			a.namespaces.Insert(p.Namespace)
 		}
@@ -248,7 +252,7 @@ func (c *cycle) interPodAffinity(n *nodeInfo, r *result) {
 			pods := podRefs(c.repelledIn(i, value))
 			r.fail(Failure{Plugin: InterPodAffinity, Reason: "node(s) didn't match pod anti-affinity rules", Preemptible: true,
 				Detail: fmt.Sprintf("%s=%s has %s, which the pod's anti-affinity keeps away from (%s)", t.key, value, names(pods), t),
-				Term:   &Term{Of: "podAntiAffinity", Index: i, Expression: t.String(), TopologyKey: t.key, TopologyValue: value, Pods: few(pods)}})
+				Term:   &Term{Of: "podAntiAffinity", Index: t.index, Expression: t.String(), TopologyKey: t.key, TopologyValue: value, Pods: few(pods)}})
 		}
 	}
 	for i, key := range c.keptKeys {
@@ -279,7 +283,7 @@ func (c *cycle) attraction(n *nodeInfo, r *result) {
 			if r.full {
 				r.fail(Failure{Plugin: InterPodAffinity, Reason: "node(s) didn't match pod affinity rules",
 					Detail: fmt.Sprintf("the pod's affinity is by %s, a label that the node does not have", t.key),
-					Term:   &Term{Of: "podAffinity", Index: i, Expression: t.String(), TopologyKey: t.key}})
+					Term:   &Term{Of: "podAffinity", Index: t.index, Expression: t.String(), TopologyKey: t.key}})
 			}
 			continue
 		}
@@ -300,7 +304,7 @@ func (c *cycle) attraction(n *nodeInfo, r *result) {
 				what = fmt.Sprintf("no node has a pod that the pod's affinity asks for (%s)", t)
 			}
 			r.fail(Failure{Plugin: InterPodAffinity, Reason: "node(s) didn't match pod affinity rules", Detail: what,
-				Term: &Term{Of: "podAffinity", Index: i, Expression: t.String(), TopologyKey: t.key, TopologyValue: value}})
+				Term: &Term{Of: "podAffinity", Index: t.index, Expression: t.String(), TopologyKey: t.key, TopologyValue: value}})
 		}
 	}
 }

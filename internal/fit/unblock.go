@@ -55,15 +55,18 @@ func unblockOptions(v variant, f *Failure) []edit {
 		return nil
 	}
 	claim := v.model.claims[v.pod.Namespace+"/"+f.Volume.Claim]
+	own := v.ephemeral(f.Volume)
 	switch {
-	case claim == nil && f.Plugin == VolumeRestrictions:
-		return createClaim(v, f.Volume.Claim)
+	case own != nil && (claim == nil || claim.DeletionTimestamp != nil || !metav1.IsControlledBy(claim, v.pod)):
+		return ownClaim(v, f.Volume, own, claim)
 	case claim == nil:
-		return nil
+		return createClaim(v, f.Volume.Claim, CreateClaim)
 	case f.Plugin == VolumeZone, claim.Status.Phase == v1.ClaimLost:
 		return []edit{createVolume(claim, claim.Spec.VolumeName, nil, "")}
 	case claim.DeletionTimestamp != nil:
-		return nil
+		return createClaim(v, f.Volume.Claim, ReplaceClaim)
+	case claim.Spec.VolumeName != "" && v.model.volumes[claim.Spec.VolumeName] != nil:
+		return nil // it is the controller's turn to bind them
 	}
 	out := []edit{createVolume(claim, claim.Spec.VolumeName, nil, "")}
 	if class := claimClass(claim); class != "" && v.model.classes[class] == nil && claim.Spec.VolumeName == "" {
@@ -75,9 +78,41 @@ func unblockOptions(v variant, f *Failure) []edit {
 	return out
 }
 
-// createClaim makes a claim that does not exist, of a class that makes a volume for
-// it once the pod has a node.
-func createClaim(v variant, name string) []edit {
+// ephemeral is the volume of the pod whose claim lives as long as the pod does, if
+// it is one.
+func (v variant) ephemeral(ref *VolumeRef) *v1.Volume {
+	i := slices.IndexFunc(v.pod.Spec.Volumes, func(x v1.Volume) bool { return x.Name == ref.Name && x.Ephemeral != nil })
+	if i < 0 {
+		return nil
+	}
+	return &v.pod.Spec.Volumes[i]
+}
+
+// ownClaim is what the controller manager makes for an ephemeral volume, once what
+// stands in its place is gone.
+func ownClaim(v variant, ref *VolumeRef, volume *v1.Volume, old *v1.PersistentVolumeClaim) []edit {
+	if volume.Ephemeral.VolumeClaimTemplate == nil {
+		return nil
+	}
+	yes := true
+	claim := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: v.pod.Namespace, Name: ref.Claim,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: v.pod.Name, UID: v.pod.UID, Controller: &yes}}},
+		Spec: *volume.Ephemeral.VolumeClaimTemplate.Spec.DeepCopy(), Status: v1.PersistentVolumeClaimStatus{Phase: v1.ClaimPending}}
+	e := edit{Edit: Edit{Kind: CreateClaim, Object: Ref{Kind: PersistentVolumeClaims, Namespace: claim.Namespace, Name: claim.Name},
+		Volume: &VolumeRef{Name: ref.Name, Claim: ref.Claim, Class: claimClass(claim)}}, cost: 2, harm: NoHarm,
+		text:  fmt.Sprintf("get the controller manager to make claim %s of the pod's own volume %s", ref.Claim, ref.Name),
+		waits: "the controller of ephemeral volumes makes the claim",
+		do:    func(m *Model, p *v1.Pod) (*Model, *v1.Pod) { return m.withClaim(claim), p }}
+	if old != nil {
+		e.Kind, e.harm, e.cost = ReplaceClaim, Disrupts, 5
+		e.text = fmt.Sprintf("delete claim %s, which stands where that of the pod's own volume %s belongs, with what is on it", ref.Claim, ref.Name)
+	}
+	return []edit{e}
+}
+
+// createClaim makes a claim that does not exist, or is about to go, of a class that
+// makes a volume for it once the pod has a node.
+func createClaim(v variant, name string, kind ChangeKind) []edit {
 	var classes []*storagev1.StorageClass
 	for _, k := range slices.Sorted(maps.Keys(v.model.classes)) {
 		c := v.model.classes[k]
@@ -93,8 +128,12 @@ func createClaim(v variant, name string) []edit {
 		claim := &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: v.pod.Namespace, Name: name},
 			Spec: v1.PersistentVolumeClaimSpec{StorageClassName: &c.Name, AccessModes: []v1.PersistentVolumeAccessMode{v1.ReadWriteOnce},
 				Resources: v1.VolumeResourceRequirements{Requests: v1.ResourceList{v1.ResourceStorage: resource.MustParse("1Gi")}}}}
-		out = append(out, edit{Edit: Edit{Kind: CreateClaim, Object: Ref{Kind: PersistentVolumeClaims, Namespace: v.pod.Namespace, Name: name}, Volume: &VolumeRef{Claim: name, Class: c.Name, Driver: c.Provisioner}},
-			cost: 2, harm: NoHarm, text: fmt.Sprintf("create claim %s, as of storage class %s", name, c.Name), waits: fmt.Sprintf("%s makes the volume", c.Provisioner),
+		text := fmt.Sprintf("create claim %s, as of storage class %s", name, c.Name)
+		if kind == ReplaceClaim {
+			text = fmt.Sprintf("once claim %s is gone, create it anew, as of storage class %s", name, c.Name)
+		}
+		out = append(out, edit{Edit: Edit{Kind: kind, Object: Ref{Kind: PersistentVolumeClaims, Namespace: v.pod.Namespace, Name: name}, Volume: &VolumeRef{Claim: name, Class: c.Name, Driver: c.Provisioner}},
+			cost: 2, harm: NoHarm, text: text, waits: fmt.Sprintf("%s makes the volume", c.Provisioner),
 			do: func(m *Model, p *v1.Pod) (*Model, *v1.Pod) { return m.withClaim(claim), p }})
 	}
 	return out
@@ -174,7 +213,7 @@ func (m *Model) withClaim(claim *v1.PersistentVolumeClaim) *Model {
 func volumeOptions(v variant, node string, ref *VolumeRef) []edit {
 	claim := v.model.claims[v.pod.Namespace+"/"+ref.Claim]
 	i, ok := v.model.byName[node]
-	if claim == nil || !ok || claim.Annotations[annSelectedNode] != "" || claim.Spec.Selector != nil && len(claim.Spec.Selector.MatchExpressions) > 0 {
+	if claim == nil || !ok || claim.Spec.Selector != nil && len(claim.Spec.Selector.MatchExpressions) > 0 {
 		return nil
 	}
 	host, ok := v.model.nodes[i].labels[v1.LabelHostname]

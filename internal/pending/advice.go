@@ -26,7 +26,11 @@ func (g *grouper) changes(x *Group) {
 	s := subject{ns: word(x.pod.Namespace), name: x.pod.Name, owner: x.pod.Owner}
 	if x.From == Model && x.Turn == Unschedulable {
 		s.pod = g.in.World.Find(x.pod.Namespace, x.pod.Name)
-		x.Changes = s.proved(g.model.Changes(s.pod))
+		ways := g.model.Ways(s.pod)
+		x.Changes = s.proved(ways.Changes)
+		if len(x.Changes) == 0 && ways.None != "" {
+			x.Evidence = append(x.Evidence, "no change is proposed: "+ways.None)
+		}
 	}
 	if len(x.Changes) == 0 {
 		x.Changes, x.Unproved = s.advice(*x), true
@@ -73,7 +77,9 @@ var (
 		corev1.TaintNodePIDPressure, corev1.TaintNodeNetworkUnavailable, "node.cloudprovider.kubernetes.io/uninitialized"}
 )
 
-func futile(e fit.Edit) bool { return e.Taint != nil && slices.Contains(illTaints, e.Taint.Key) }
+func futile(e fit.Edit) bool {
+	return e.Taint != nil && e.Kind != fit.MendNode && slices.Contains(illTaints, e.Taint.Key)
+}
 
 // trespass is 1 for what would bring pods to nodes that are for others.
 func trespass(c fit.Change) int {
@@ -87,7 +93,15 @@ func trespass(c fit.Change) int {
 
 func (s subject) change(c fit.Change) Change {
 	out := Change{Summary: c.Summary, Harm: c.Harm, Node: c.Node, Nodes: c.Nodes, Waits: c.Waits, Edits: c.Edits, Commands: []string{}}
-	for _, e := range c.Edits {
+	// Terms go by their places: the last goes first, that the others keep theirs.
+	edits := slices.Clone(c.Edits)
+	slices.SortStableFunc(edits, func(a, b fit.Edit) int {
+		if a.Kind != fit.RelaxAffinity || b.Kind != fit.RelaxAffinity || a.Of != b.Of {
+			return 0
+		}
+		return cmp.Compare(b.Index, a.Index)
+	})
+	for _, e := range edits {
 		for _, cmd := range s.commands(e) {
 			if !slices.Contains(out.Commands, cmd) {
 				out.Commands = append(out.Commands, cmd)

@@ -110,6 +110,12 @@ func (s subject) commands(e fit.Edit) []string {
 		return []string{"kubectl uncordon " + node}
 	case fit.FreePort, fit.FreeVolume, fit.EvictPods:
 		return s.stop(e)
+	case fit.ReplaceClaim:
+		out := []string{fmt.Sprintf("kubectl -n %s delete persistentvolumeclaim %s   # with what is on it", word(e.Object.Namespace), word(e.Object.Name))}
+		if s.ownVolume(e) {
+			return out
+		}
+		return append([]string{fmt.Sprintf("kubectl -n %s get persistentvolumeclaim %s -o jsonpath='{.metadata.finalizers}'   # what holds it", word(e.Object.Namespace), word(e.Object.Name))}, s.create(e)...)
 	case fit.CreateClaim, fit.CreateClass, fit.CreateVolume:
 		return s.create(e)
 	case fit.DropSelector:
@@ -124,11 +130,28 @@ func (s subject) commands(e fit.Edit) []string {
 	case fit.RelaxAffinity:
 		return s.relax(e)
 	case fit.RelaxSpread:
-		path := fmt.Sprintf("/topologySpreadConstraints/%d", e.Index)
-		if e.MaxSkew > 0 {
-			return s.patch(fmt.Sprintf("set maxSkew to %d", e.MaxSkew), op{"replace", path + "/maxSkew", e.MaxSkew})
+		return s.spread(e)
+	case fit.OwnSpread:
+		return s.patch("give it a topologySpreadConstraint of its own, with whenUnsatisfiable ScheduleAnyway", op{"add", "/topologySpreadConstraints", []any{map[string]any{
+			"maxSkew": 1, "topologyKey": e.Of, "whenUnsatisfiable": "ScheduleAnyway", "labelSelector": map[string]any{"matchLabels": e.Labels}}}})
+	case fit.DropPort:
+		return s.dropPort(e)
+	case fit.MendNode:
+		return []string{"kubectl describe node " + node, "journalctl -u kubelet -n 200   # on the node"}
+	case fit.InstallDriver:
+		return []string{"kubectl get csinode " + node + " -o yaml", fmt.Sprintf("kubectl get pods -A -o wide --field-selector spec.nodeName=%s   # is the node plugin of %s among them", node, word(driverOf(e)))}
+	case fit.UpgradeNode:
+		return []string{"kubectl drain " + node + " --ignore-daemonsets   # and put a kubelet on it that declares " + strings.Join(e.Shape.Features, ", ")}
+	case fit.Detach:
+		var out []string
+		for _, a := range e.Attachments {
+			out = append(out, "kubectl delete volumeattachment "+word(a.Name)+"   # once nothing on the node has it mounted")
 		}
-		return s.patch("set whenUnsatisfiable to ScheduleAnyway", op{"replace", path + "/whenUnsatisfiable", "ScheduleAnyway"})
+		return out
+	case fit.ResetClaim:
+		return []string{fmt.Sprintf("kubectl -n %s annotate persistentvolumeclaim %s volume.kubernetes.io/selected-node-", word(e.Object.Namespace), word(e.Object.Name))}
+	case fit.FreeDevices:
+		return s.freeDevices(e)
 	case fit.RemoveGates:
 		return []string{fmt.Sprintf("kubectl -n %s patch pod %s --type=json -p %s", s.ns, word(s.name), word(jsonText([]op{{Op: "remove", Path: "/spec/schedulingGates"}})))}
 	case fit.AddNode:
@@ -211,6 +234,80 @@ func (s subject) tolerate(e fit.Edit) []string {
 	return s.patch(what, o)
 }
 
+func driverOf(e fit.Edit) string {
+	if e.Volume == nil {
+		return ""
+	}
+	return e.Volume.Driver
+}
+
+// ownVolume reports whether a claim is that of one of the pod's own volumes, which
+// the controller manager makes.
+func (s subject) ownVolume(e fit.Edit) bool {
+	return s.pod != nil && e.Volume != nil && slices.ContainsFunc(s.pod.Spec.Volumes, func(v corev1.Volume) bool { return v.Name == e.Volume.Name && v.Ephemeral != nil })
+}
+
+// spread changes the one thing of a spread constraint that the edit is about.
+func (s subject) spread(e fit.Edit) []string {
+	path := fmt.Sprintf("/topologySpreadConstraints/%d", e.Index)
+	switch {
+	case e.MaxSkew > 0:
+		return s.patch(fmt.Sprintf("set maxSkew to %d", e.MaxSkew), op{"replace", path + "/maxSkew", e.MaxSkew})
+	case e.MinDomains > 0:
+		return s.patch(fmt.Sprintf("set minDomains to %d", e.MinDomains), op{"replace", path + "/minDomains", e.MinDomains})
+	case e.TaintsPolicy != "":
+		return s.patch("set nodeTaintsPolicy to "+e.TaintsPolicy, op{"add", path + "/nodeTaintsPolicy", e.TaintsPolicy})
+	case e.AffinityPolicy != "":
+		return s.patch("set nodeAffinityPolicy to "+e.AffinityPolicy, op{"add", path + "/nodeAffinityPolicy", e.AffinityPolicy})
+	}
+	ops := []op{{"replace", path + "/whenUnsatisfiable", "ScheduleAnyway"}}
+	what := "set whenUnsatisfiable to ScheduleAnyway"
+	if s.pod != nil && e.Index < len(s.pod.Spec.TopologySpreadConstraints) && s.pod.Spec.TopologySpreadConstraints[e.Index].MinDomains != nil {
+		ops = append(ops, op{Op: "remove", Path: path + "/minDomains"}) // which a wish may not have
+		what += ", and take out minDomains"
+	}
+	return s.patch(what, ops...)
+}
+
+// dropPort takes a host port off the container that has it. By name: containers of
+// others may stand between those of the template.
+func (s subject) dropPort(e fit.Edit) []string {
+	what := fmt.Sprintf("take out hostPort %d", e.Port.Port)
+	obj, _, ok := s.object()
+	if !ok || s.pod == nil {
+		return s.remake(what)
+	}
+	for _, list := range []struct {
+		name string
+		of   []corev1.Container
+	}{{"initContainers", s.pod.Spec.InitContainers}, {"containers", s.pod.Spec.Containers}} {
+		for _, c := range list.of {
+			for _, p := range c.Ports {
+				if c.Name != e.Container || p.HostPort != e.Port.Port || p.Protocol != "" && string(p.Protocol) != e.Port.Protocol {
+					continue
+				}
+				port := map[string]any{"containerPort": p.ContainerPort, "protocol": e.Port.Protocol, "hostPort": nil}
+				return []string{fmt.Sprintf("kubectl -n %s patch %s -p %s", s.ns, obj, word(jsonText(map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+					list.name: []any{map[string]any{"name": c.Name, "ports": []any{port}}}}}}})))}
+			}
+		}
+	}
+	return s.remake(what)
+}
+
+func (s subject) freeDevices(e fit.Edit) []string {
+	if e.Self {
+		return nil
+	}
+	out := s.stop(e)
+	if len(e.Pods) == 0 {
+		for _, c := range e.Claims {
+			out = append(out, fmt.Sprintf("kubectl -n %s delete resourceclaim %s", word(c.Namespace), word(c.Name)))
+		}
+	}
+	return out
+}
+
 // stop stops pods that are in the way.
 func (s subject) stop(e fit.Edit) []string {
 	if e.Self {
@@ -232,6 +329,8 @@ func (s subject) create(e fit.Edit) []string {
 	}
 	name := e.Object.Name
 	switch {
+	case e.Kind == fit.CreateClaim && s.ownVolume(e):
+		return []string{"kubectl -n kube-system get pods -l component=kube-controller-manager -o wide   # does it work", fmt.Sprintf("kubectl -n %s get events --field-selector involvedObject.name=%s", s.ns, word(s.name))}
 	case e.Kind == fit.CreateClass && e.Object.Kind == fit.DeviceClasses:
 		return []string{"kubectl get deviceclasses   # which there are; " + word(name) + " is missing"}
 	case e.Kind == fit.CreateClass && v.Driver == "":
@@ -282,10 +381,23 @@ var terms = map[string]string{
 func (s subject) relax(e fit.Edit) []string {
 	path, ok := terms[e.Of]
 	switch {
+	case len(e.Terms) > 0:
+		var out []string
+		for _, t := range e.Terms {
+			out = append(out, fmt.Sprintf("kubectl -n %s get pod %s -o jsonpath='{.metadata.ownerReferences[0].kind} {.metadata.ownerReferences[0].name}: {.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[%d]}{\"\\n\"}'   # in whose template to take this term out",
+				word(t.Pod.Namespace), word(t.Pod.Name), t.Index))
+		}
+		return out
 	case e.Of == "existingPodAntiAffinity":
 		return []string{fmt.Sprintf("kubectl -n %s get pod %s -o jsonpath='{.spec.affinity.podAntiAffinity}'   # whose term keeps this pod away; relax it in its owner", word(e.Object.Namespace), word(e.Object.Name))}
 	case !ok:
 		return nil // of the scheduler's configuration
+	case e.Of == "nodeAffinity" && len(e.Expressions) > 0:
+		var ops []op
+		for _, j := range slices.Backward(e.Expressions) { // the last first: the places of the others stay
+			ops = append(ops, op{Op: "remove", Path: fmt.Sprintf("%s/nodeSelectorTerms/%d/matchExpressions/%d", path, e.Index, j)})
+		}
+		return s.patch("take out of the required node affinity what the change names", ops...)
 	case e.Of == "nodeAffinity":
 		// Its terms are alternatives: to drop one of several demands more.
 		return s.patch("take out the required node affinity", op{Op: "remove", Path: path})
@@ -306,6 +418,9 @@ func addNode(sh *fit.Shape) []string {
 	}
 	for _, f := range sh.Features {
 		wants = append(wants, "the feature "+f)
+	}
+	if sh.Like != "" {
+		wants = append(wants, "devices like those of node "+sh.Like)
 	}
 	s := "# a node with at least " + strings.Join(wants, ", ")
 	if len(sh.Labels) > 0 {

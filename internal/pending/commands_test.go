@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,8 @@ func TestTheCommandForEachChange(t *testing.T) {
 	web := subject{pod: &corev1.Pod{}, ns: "shop", name: "web-1", owner: pods.Owner{Kind: "Deployment", Name: "web"}}
 	bare := subject{pod: &corev1.Pod{}, ns: "shop", name: "alone"}
 	job := subject{pod: &corev1.Pod{}, ns: "shop", name: "j-1", owner: pods.Owner{Kind: "Job", Name: "j"}}
+	ported := web
+	ported.pod = &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Ports: []corev1.ContainerPort{{ContainerPort: 8080, HostPort: 80, Protocol: "TCP"}}}}}}
 	node := fit.Ref{Kind: fit.Nodes, Name: "worker-1"}
 	gpu := &fit.Taint{Key: "dedicated", Value: "gpu", Effect: "NoSchedule"}
 	for _, c := range []struct {
@@ -42,6 +45,29 @@ func TestTheCommandForEachChange(t *testing.T) {
 			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"remove","path":"/spec/template/spec/nodeSelector/a~1b"}]'`}},
 		{"a term", web, fit.Edit{Kind: fit.RelaxAffinity, Of: "podAntiAffinity", Index: 1},
 			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"remove","path":"/spec/template/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution/1"}]'`}},
+		{"an expression of a node affinity", web, fit.Edit{Kind: fit.RelaxAffinity, Of: "nodeAffinity", Index: 1, Expressions: []int{0, 2}},
+			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"remove","path":"/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/1/matchExpressions/2"},{"op":"remove","path":"/spec/template/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/1/matchExpressions/0"}]'`}},
+		{"a term of another pod", web, fit.Edit{Kind: fit.RelaxAffinity, Of: "existingPodAntiAffinity", Terms: []fit.PodTerm{{Pod: fit.Ref{Namespace: "a", Name: "b"}, Index: 1}}},
+			[]string{`kubectl -n a get pod b -o jsonpath='{.metadata.ownerReferences[0].kind} {.metadata.ownerReferences[0].name}: {.spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution[1]}{"\n"}'   # in whose template to take this term out`}},
+		{"fewer domains", web, fit.Edit{Kind: fit.RelaxSpread, Index: 1, MinDomains: 2},
+			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"replace","path":"/spec/template/spec/topologySpreadConstraints/1/minDomains","value":2}]'`}},
+		{"nodes that do not count", web, fit.Edit{Kind: fit.RelaxSpread, Index: 0, TaintsPolicy: "Honor"},
+			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints/0/nodeTaintsPolicy","value":"Honor"}]'`}},
+		{"a wish", web, fit.Edit{Kind: fit.RelaxSpread, Index: 0},
+			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"replace","path":"/spec/template/spec/topologySpreadConstraints/0/whenUnsatisfiable","value":"ScheduleAnyway"}]'`}},
+		{"a spread of its own", web, fit.Edit{Kind: fit.OwnSpread, Of: "kubernetes.io/hostname", Labels: map[string]string{"app": "web"}},
+			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"add","path":"/spec/template/spec/topologySpreadConstraints","value":[{"labelSelector":{"matchLabels":{"app":"web"}},"maxSkew":1,"topologyKey":"kubernetes.io/hostname","whenUnsatisfiable":"ScheduleAnyway"}]}]'`}},
+		{"a host port", ported, fit.Edit{Kind: fit.DropPort, Container: "c", Port: &fit.Port{Port: 80, Protocol: "TCP"}},
+			[]string{`kubectl -n shop patch deployment/web -p '{"spec":{"template":{"spec":{"containers":[{"name":"c","ports":[{"containerPort":8080,"hostPort":null,"protocol":"TCP"}]}]}}}}'`}},
+		{"a node that is ill", web, fit.Edit{Kind: fit.MendNode, Object: node, Taint: gpu}, []string{"kubectl describe node worker-1", "journalctl -u kubelet -n 200   # on the node"}},
+		{"a claim whose node was chosen", web, fit.Edit{Kind: fit.ResetClaim, Object: fit.Ref{Namespace: "shop", Name: "data"}},
+			[]string{"kubectl -n shop annotate persistentvolumeclaim data volume.kubernetes.io/selected-node-"}},
+		{"volumes that nobody uses", web, fit.Edit{Kind: fit.Detach, Attachments: []fit.Ref{{Name: "csi-1"}}},
+			[]string{"kubectl delete volumeattachment csi-1   # once nothing on the node has it mounted"}},
+		{"devices that nobody uses", web, fit.Edit{Kind: fit.FreeDevices, Claims: []fit.Ref{{Namespace: "shop", Name: "gpu"}}},
+			[]string{"kubectl -n shop delete resourceclaim gpu"}},
+		{"devices of a pod", web, fit.Edit{Kind: fit.FreeDevices, Pods: []fit.Ref{{Namespace: "shop", Name: "p"}}, Claims: []fit.Ref{{Namespace: "shop", Name: "gpu"}}},
+			[]string{"kubectl -n shop delete pod p"}},
 		{"a spread", web, fit.Edit{Kind: fit.RelaxSpread, Index: 0, MaxSkew: 3},
 			[]string{`kubectl -n shop patch deployment/web --type=json -p '[{"op":"replace","path":"/spec/template/spec/topologySpreadConstraints/0/maxSkew","value":3}]'`}},
 		{"a Job's template cannot be changed", job, fit.Edit{Kind: fit.RelaxSpread, Index: 0, MaxSkew: 3},
@@ -91,4 +117,14 @@ func FuzzRefusals(f *testing.F) {
 			amounts(x[1])
 		}
 	})
+}
+
+// Terms go by their places: when the first goes, the second is the first.
+func TestTermsGoTheLastFirst(t *testing.T) {
+	web := subject{pod: &corev1.Pod{}, ns: "shop", name: "web-1", owner: pods.Owner{Kind: "Deployment", Name: "web"}}
+	got := web.change(fit.Change{Edits: []fit.Edit{
+		{Kind: fit.RelaxAffinity, Of: "podAffinity", Index: 0}, {Kind: fit.RelaxAffinity, Of: "podAffinity", Index: 2}}}).Commands
+	if len(got) != 2 || !strings.Contains(got[0], "Execution/2") || !strings.Contains(got[1], "Execution/0") {
+		t.Error(got)
+	}
 }
