@@ -38,7 +38,7 @@ matrix: build
 CASES ?= 2000
 differential:
 	cd lab && $(GO) run ./cmd/lab build
-	cd lab/pending && $(GO) test . -count=1 -timeout 3h -v -probes $(CASES) -cases $$(( 10 * $(CASES) )) -o $(CURDIR)/docs/pending-differential.md
+	cd lab/pending && $(GO) test . -count=1 -timeout 3h -v -probes $(CASES) -cases $$(( 10 * $(CASES) )) -report $(CURDIR)/docs/pending-differential.md
 
 # Breaks real etcd clusters of three and five while ktriage works on them, RUNS
 # times, and writes what came of it. A hundred runs take an hour.

@@ -56,13 +56,79 @@ func apply(c *fit.Cluster, pod *v1.Pod, change fit.Change, e fit.Edit) error {
 			delete(pod.Spec.NodeSelector, k)
 		}
 	case fit.RelaxAffinity:
+		if len(e.Terms) > 0 {
+			return relaxOthers(c, e.Terms)
+		}
 		relax(pod, e, change)
 	case fit.RelaxSpread:
 		t := &pod.Spec.TopologySpreadConstraints[e.Index]
-		if e.MaxSkew > 0 {
+		switch {
+		case e.MaxSkew > 0:
 			t.MaxSkew = e.MaxSkew
-		} else {
+		case e.MinDomains > 0:
+			t.MinDomains = &e.MinDomains
+		case e.TaintsPolicy != "":
+			t.NodeTaintsPolicy = (*v1.NodeInclusionPolicy)(&e.TaintsPolicy)
+		case e.AffinityPolicy != "":
+			t.NodeAffinityPolicy = (*v1.NodeInclusionPolicy)(&e.AffinityPolicy)
+		default:
 			t.WhenUnsatisfiable, t.MinDomains = v1.ScheduleAnyway, nil
+		}
+	case fit.OwnSpread:
+		pod.Spec.TopologySpreadConstraints = append(pod.Spec.TopologySpreadConstraints, v1.TopologySpreadConstraint{MaxSkew: 1, TopologyKey: e.Of,
+			WhenUnsatisfiable: v1.ScheduleAnyway, LabelSelector: &metav1.LabelSelector{MatchLabels: e.Labels}})
+	case fit.DropPort:
+		for _, list := range [][]v1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+			for i := range list {
+				for j := range list[i].Ports {
+					if p := &list[i].Ports[j]; p.HostPort == e.Port.Port && string(p.Protocol) == e.Port.Protocol {
+						p.HostPort = 0
+					}
+				}
+			}
+		}
+	case fit.MendNode:
+		return editNode(c, e.Object.Name, func(n *v1.Node) {
+			n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t v1.Taint) bool { return t.Key == e.Taint.Key })
+		})
+	case fit.InstallDriver:
+		i := slices.IndexFunc(c.CSINodes, func(x *storagev1.CSINode) bool { return x.Name == e.Object.Name })
+		x := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: e.Object.Name}}
+		c.CSINodes = slices.Clone(c.CSINodes)
+		if i >= 0 {
+			x = c.CSINodes[i].DeepCopy()
+			c.CSINodes[i] = x
+		} else {
+			c.CSINodes = append(c.CSINodes, x)
+		}
+		x.Spec.Drivers = append(x.Spec.Drivers, storagev1.CSINodeDriver{Name: e.Volume.Driver, NodeID: x.Name})
+	case fit.UpgradeNode:
+		return editNode(c, e.Object.Name, func(n *v1.Node) {
+			n.Status.DeclaredFeatures = append(n.Status.DeclaredFeatures, e.Shape.Features...)
+			slices.Sort(n.Status.DeclaredFeatures)
+		})
+	case fit.Detach:
+		c.VolumeAttachments = slices.DeleteFunc(slices.Clone(c.VolumeAttachments), func(x *storagev1.VolumeAttachment) bool {
+			return slices.ContainsFunc(e.Attachments, func(r fit.Ref) bool { return r.Name == x.Name })
+		})
+	case fit.ResetClaim:
+		return editClaim(c, e.Object, func(x *v1.PersistentVolumeClaim) {
+			delete(x.Annotations, "volume.kubernetes.io/selected-node")
+			delete(x.Annotations, chosenBefore)
+		})
+	case fit.FreeDevices:
+		if len(e.Pods) > 0 {
+			c.Pods = slices.DeleteFunc(slices.Clone(c.Pods), func(p *v1.Pod) bool {
+				return slices.ContainsFunc(e.Pods, func(r fit.Ref) bool { return r.Namespace == p.Namespace && r.Name == p.Name })
+			})
+		}
+		c.ResourceClaims = slices.Clone(c.ResourceClaims)
+		for i, x := range c.ResourceClaims {
+			if slices.ContainsFunc(e.Claims, func(r fit.Ref) bool { return r.Namespace == x.Namespace && r.Name == x.Name }) {
+				x = x.DeepCopy()
+				x.Status.Allocation, x.Status.ReservedFor = nil, nil
+				c.ResourceClaims[i] = x
+			}
 		}
 	case fit.RemoveGates:
 		pod.Spec.SchedulingGates = nil
@@ -71,7 +137,9 @@ func apply(c *fit.Cluster, pod *v1.Pod, change fit.Change, e fit.Edit) error {
 		if n.Labels == nil {
 			n.Labels = map[string]string{}
 		}
-		n.Labels[v1.LabelHostname] = n.Name
+		if n.Labels[v1.LabelHostname] == "" {
+			n.Labels[v1.LabelHostname] = n.Name
+		}
 		for name, x := range e.Shape.Allocatable {
 			n.Status.Allocatable[v1.ResourceName(name)] = amount(v1.ResourceName(name), x)
 		}
@@ -84,8 +152,28 @@ func apply(c *fit.Cluster, pod *v1.Pod, change fit.Change, e fit.Edit) error {
 			}
 			c.CSINodes = append(slices.Clone(c.CSINodes), x)
 		}
+		for _, s := range c.ResourceSlices {
+			if e.Shape.Like != "" && s.Spec.NodeName != nil && *s.Spec.NodeName == e.Shape.Like {
+				x := s.DeepCopy()
+				x.Name, x.ResourceVersion, x.UID = n.Name+"-"+s.Name, "", ""
+				x.Spec.NodeName, x.Spec.Pool.Name = &n.Name, n.Name
+				c.ResourceSlices = append(slices.Clone(c.ResourceSlices), x)
+			}
+		}
 		c.Nodes = append(slices.Clone(c.Nodes), n)
-	case fit.CreateClaim:
+	case fit.CreateClaim, fit.ReplaceClaim:
+		c.PersistentVolumeClaims = slices.DeleteFunc(slices.Clone(c.PersistentVolumeClaims), func(x *v1.PersistentVolumeClaim) bool {
+			return x.Namespace == e.Object.Namespace && x.Name == e.Object.Name
+		})
+		for _, v := range pod.Spec.Volumes {
+			if v.Name == e.Volume.Name && v.Ephemeral != nil { // the controller makes it
+				yes := true
+				c.PersistentVolumeClaims = append(c.PersistentVolumeClaims, &v1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: pod.Namespace, Name: e.Object.Name,
+					OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: pod.Name, UID: pod.UID, Controller: &yes}}},
+					Spec: v.Ephemeral.VolumeClaimTemplate.Spec, Status: v1.PersistentVolumeClaimStatus{Phase: v1.ClaimPending}})
+				return nil
+			}
+		}
 		mode := v1.PersistentVolumeFilesystem
 		c.PersistentVolumeClaims = append(slices.Clone(c.PersistentVolumeClaims), &v1.PersistentVolumeClaim{
 			ObjectMeta: metav1.ObjectMeta{Namespace: e.Object.Namespace, Name: e.Object.Name},
@@ -152,6 +240,36 @@ func editNode(c *fit.Cluster, name string, do func(*v1.Node)) error {
 	return nil
 }
 
+func editClaim(c *fit.Cluster, ref fit.Ref, do func(*v1.PersistentVolumeClaim)) error {
+	i := slices.IndexFunc(c.PersistentVolumeClaims, func(x *v1.PersistentVolumeClaim) bool { return x.Namespace == ref.Namespace && x.Name == ref.Name })
+	if i < 0 {
+		return fmt.Errorf("no claim %s", ref.Name)
+	}
+	c.PersistentVolumeClaims = slices.Clone(c.PersistentVolumeClaims)
+	c.PersistentVolumeClaims[i] = c.PersistentVolumeClaims[i].DeepCopy()
+	do(c.PersistentVolumeClaims[i])
+	return nil
+}
+
+// relaxOthers drops terms of pods that run, the last of each first.
+func relaxOthers(c *fit.Cluster, terms []fit.PodTerm) error {
+	c.Pods = slices.Clone(c.Pods)
+	done := map[fit.Ref]bool{}
+	for _, t := range slices.Backward(terms) {
+		i := slices.IndexFunc(c.Pods, func(p *v1.Pod) bool { return p.Namespace == t.Pod.Namespace && p.Name == t.Pod.Name })
+		if i < 0 {
+			return fmt.Errorf("no pod %s", t.Pod.Name)
+		}
+		if !done[t.Pod] {
+			done[t.Pod] = true
+			c.Pods[i] = c.Pods[i].DeepCopy()
+		}
+		a := c.Pods[i].Spec.Affinity.PodAntiAffinity
+		a.RequiredDuringSchedulingIgnoredDuringExecution = slices.Delete(a.RequiredDuringSchedulingIgnoredDuringExecution, t.Index, t.Index+1)
+	}
+	return nil
+}
+
 // relax drops a term. The places of terms are those before the change: a term is
 // dropped by what is there, so that those before it that went do not matter.
 func relax(pod *v1.Pod, e fit.Edit, change fit.Change) {
@@ -165,7 +283,14 @@ func relax(pod *v1.Pod, e fit.Edit, change fit.Change) {
 	a := pod.Spec.Affinity
 	switch e.Of {
 	case "nodeAffinity":
-		a.NodeAffinity = nil
+		if len(e.Expressions) == 0 {
+			a.NodeAffinity = nil
+			return
+		}
+		t := &a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[e.Index]
+		for _, j := range slices.Backward(e.Expressions) {
+			t.MatchExpressions = slices.Delete(t.MatchExpressions, j, j+1)
+		}
 	case "podAffinity":
 		a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = slices.Delete(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, i, i+1)
 	case "podAntiAffinity":
@@ -210,6 +335,6 @@ func createVolume(c *fit.Cluster, pod *v1.Pod, change fit.Change, e fit.Edit) er
 		v.Spec.NodeAffinity = &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{
 			{Key: v1.LabelHostname, Operator: v1.NodeSelectorOpIn, Values: []string{c.Nodes[n].Labels[v1.LabelHostname]}}}}}}}
 	}
-	c.PersistentVolumes = append(slices.Clone(c.PersistentVolumes), v)
+	c.PersistentVolumes = append(slices.DeleteFunc(slices.Clone(c.PersistentVolumes), func(x *v1.PersistentVolume) bool { return x.Name == v.Name }), v)
 	return nil
 }

@@ -70,10 +70,14 @@ func TestChangesInLibrary(t *testing.T) {
 				continue
 			}
 			pods++
-			changes := m.Changes(p)
+			ways := m.Ways(p)
+			changes := ways.Changes
 			if len(changes) == 0 {
 				without++
-				t.Logf("seed %d, %s: no change is proposed: %s", *seed+i, p.Name, m.Message(m.Judge(p)))
+				if ways.None == "" {
+					t.Errorf("seed %d, %s: no change is proposed and no reason for it is given", *seed+i, p.Name)
+				}
+				t.Logf("seed %d, %s: no change is proposed: %s: %s", *seed+i, p.Name, ways.None, m.Message(m.Judge(p)))
 			}
 			for _, x := range changes {
 				tried++

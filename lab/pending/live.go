@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ktriage/ktriage/internal/fit"
+	appsv1 "k8s.io/api/apps/v1"
 	v1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -130,6 +131,31 @@ func Write(ctx context.Context, client kubernetes.Interface, c *fit.Cluster) err
 			return err
 		}
 	}
+	for _, o := range c.VolumeAttachments {
+		if _, err := ensure[*storagev1.VolumeAttachment](ctx, storage.VolumeAttachments(), o.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.Services {
+		if _, err := ensure[*v1.Service](ctx, core.Services(o.Namespace), o.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.ReplicaSets {
+		if _, err := ensure[*appsv1.ReplicaSet](ctx, client.AppsV1().ReplicaSets(o.Namespace), o.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.StatefulSets {
+		if _, err := ensure[*appsv1.StatefulSet](ctx, client.AppsV1().StatefulSets(o.Namespace), o.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	for _, o := range c.ReplicationControllers {
+		if _, err := ensure[*v1.ReplicationController](ctx, core.ReplicationControllers(o.Namespace), o.DeepCopy()); err != nil {
+			return err
+		}
+	}
 	for _, o := range c.Pods {
 		x := o.DeepCopy()
 		now := int64(0)
@@ -245,6 +271,26 @@ func Read(ctx context.Context, client kubernetes.Interface) (fit.Cluster, error)
 	} else {
 		note(err)
 	}
+	if l, err := core.Services("").List(ctx, all); err == nil {
+		c.Services = pointers(l.Items)
+	} else {
+		note(err)
+	}
+	if l, err := client.AppsV1().ReplicaSets("").List(ctx, all); err == nil {
+		c.ReplicaSets = pointers(l.Items)
+	} else {
+		note(err)
+	}
+	if l, err := client.AppsV1().StatefulSets("").List(ctx, all); err == nil {
+		c.StatefulSets = pointers(l.Items)
+	} else {
+		note(err)
+	}
+	if l, err := core.ReplicationControllers("").List(ctx, all); err == nil {
+		c.ReplicationControllers = pointers(l.Items)
+	} else {
+		note(err)
+	}
 	var classes *schedulingv1.PriorityClassList
 	classes, err := client.SchedulingV1().PriorityClasses().List(ctx, all)
 	note(err)
@@ -273,6 +319,23 @@ func Clear(ctx context.Context, client kubernetes.Interface) error {
 	}
 	for _, o := range c.PersistentVolumeClaims {
 		del(client.CoreV1().PersistentVolumeClaims(o.Namespace).Delete(ctx, o.Name, gone))
+	}
+	for _, o := range c.VolumeAttachments {
+		del(client.StorageV1().VolumeAttachments().Delete(ctx, o.Name, gone))
+	}
+	for _, o := range c.Services {
+		if o.Namespace != metav1.NamespaceDefault { // that of the API server
+			del(client.CoreV1().Services(o.Namespace).Delete(ctx, o.Name, gone))
+		}
+	}
+	for _, o := range c.ReplicaSets {
+		del(client.AppsV1().ReplicaSets(o.Namespace).Delete(ctx, o.Name, gone))
+	}
+	for _, o := range c.StatefulSets {
+		del(client.AppsV1().StatefulSets(o.Namespace).Delete(ctx, o.Name, gone))
+	}
+	for _, o := range c.ReplicationControllers {
+		del(client.CoreV1().ReplicationControllers(o.Namespace).Delete(ctx, o.Name, gone))
 	}
 	for _, o := range c.PersistentVolumes {
 		del(client.CoreV1().PersistentVolumes().Delete(ctx, o.Name, gone))
@@ -323,7 +386,21 @@ func Sync(ctx context.Context, client kubernetes.Interface, from, to *fit.Cluste
 			}
 		}
 	}
+	for _, o := range from.VolumeAttachments {
+		if !slices.Contains(to.VolumeAttachments, o) {
+			if err := client.StorageV1().VolumeAttachments().Delete(ctx, o.Name, metav1.DeleteOptions{}); err != nil {
+				return err
+			}
+		}
+	}
 	var changed fit.Cluster
+	for _, p := range fresh(from.Pods, to.Pods) { // those are made anew
+		p = p.DeepCopy()
+		p.UID, p.ResourceVersion = "", ""
+		changed.Pods = append(changed.Pods, p)
+	}
+	changed.ResourceSlices = fresh(from.ResourceSlices, to.ResourceSlices)
+	changed.ResourceClaims = fresh(from.ResourceClaims, to.ResourceClaims)
 	changed.Nodes = fresh(from.Nodes, to.Nodes)
 	changed.CSINodes = fresh(from.CSINodes, to.CSINodes)
 	changed.StorageClasses = fresh(from.StorageClasses, to.StorageClasses)

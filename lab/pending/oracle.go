@@ -49,6 +49,10 @@ func Objects(c *fit.Cluster) []runtime.Object {
 	add(&out, c.DeviceClasses)
 	add(&out, c.PriorityClasses)
 	add(&out, c.PodDisruptionBudgets)
+	add(&out, c.Services)
+	add(&out, c.ReplicaSets)
+	add(&out, c.StatefulSets)
+	add(&out, c.ReplicationControllers)
 	return out
 }
 
@@ -72,8 +76,12 @@ func NewLibrary(c *fit.Cluster, waiting ...*v1.Pod) (*Library, error) {
 	client := fake.NewClientset(Objects(&live)...)
 	informers := scheduler.NewInformerFactory(client, 0, nil)
 	recorder := profile.NewRecorderFactory(events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()}))
-	var err error
-	l.sched, err = scheduler.New(ctx, client, informers, nil, recorder, scheduler.WithNodeInfoSnapshot(l.snapshot), scheduler.WithParallelism(1))
+	conf, err := readConfig()
+	if err != nil {
+		stop()
+		return nil, err
+	}
+	l.sched, err = scheduler.New(ctx, client, informers, nil, recorder, scheduler.WithNodeInfoSnapshot(l.snapshot), scheduler.WithParallelism(1), scheduler.WithProfiles(conf.Profiles...))
 	if err != nil {
 		stop()
 		return nil, fmt.Errorf("make a scheduler: %w", err)

@@ -1,6 +1,7 @@
 package pending
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
@@ -29,7 +30,9 @@ import (
 type Plane struct {
 	Client kubernetes.Interface
 	dir    string
-	procs  []*exec.Cmd
+	// configz is where the scheduler tells of its configuration.
+	configz string
+	procs   []*exec.Cmd
 }
 
 // ErrNotBuilt says that the lab's programs are not there.
@@ -79,7 +82,7 @@ func StartPlane(ctx context.Context, dir string) (*Plane, error) {
 		"--disable-admission-plugins", "ServiceAccount,TaintNodesByCondition,DefaultStorageClass,StorageObjectInUseProtection"); err != nil {
 		return nil, err
 	}
-	config := &rest.Config{Host: "https://" + hosts[2], BearerToken: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1}
+	config := &rest.Config{Host: "https://" + hosts[2], BearerToken: token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}, QPS: -1, WarningHandler: rest.NoWarnings{}}
 	if p.Client, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
 	}
@@ -92,9 +95,13 @@ func StartPlane(ctx context.Context, dir string) (*Plane, error) {
 		Clusters: map[string]*clientcmdapi.Cluster{"x": {Server: config.Host, InsecureSkipTLSVerify: true}}, AuthInfos: map[string]*clientcmdapi.AuthInfo{"x": {Token: token}}}, kubeconfig); err != nil {
 		return nil, err
 	}
-	if err := p.start(bins.Scheduler, "--kubeconfig", kubeconfig, "--authentication-kubeconfig", kubeconfig, "--authorization-kubeconfig", kubeconfig,
-		"--secure-port", port(hosts[3]), "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(dir, "certs"), "--leader-elect=false",
-		"--kube-api-qps", "1000", "--kube-api-burst", "1000"); err != nil {
+	conf := filepath.Join(dir, "scheduler.yaml")
+	if err := os.WriteFile(conf, bytes.ReplaceAll(SchedulerConfig, []byte("KUBECONFIG"), []byte(kubeconfig)), 0o600); err != nil {
+		return nil, err
+	}
+	p.configz = "https://" + hosts[3] + "/configz"
+	if err := p.start(bins.Scheduler, "--config", conf, "--authentication-kubeconfig", kubeconfig, "--authorization-kubeconfig", kubeconfig,
+		"--secure-port", port(hosts[3]), "--bind-address", "127.0.0.1", "--cert-dir", filepath.Join(dir, "certs")); err != nil {
 		return nil, err
 	}
 	return p, nil

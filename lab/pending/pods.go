@@ -12,7 +12,7 @@ func (w *World) base(name string) *v1.Pod {
 	class := pick(w, "probe-low", "probe-none", "probe-none", "probe-mid", "probe-high")
 	priority := Priorities[class]
 	p := &v1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: w.namespace(), UID: w.uid(), Labels: map[string]string{}},
-		Spec: v1.PodSpec{SchedulerName: v1.DefaultSchedulerName, PriorityClassName: class, Priority: &priority,
+		Spec: v1.PodSpec{SchedulerName: w.scheduler(), PriorityClassName: class, Priority: &priority,
 			Containers: []v1.Container{{Name: "c", Image: "i"}}}}
 	if w.chance(10) {
 		p = Peaceful(p)
@@ -23,6 +23,7 @@ func (w *World) base(name string) *v1.Pod {
 	if w.chance(30) {
 		p.Labels["version"] = pick(w, "1", "2")
 	}
+	w.owned(p)
 	return p
 }
 
@@ -83,6 +84,13 @@ func (w *World) podTerm() v1.PodAffinityTerm {
 	case w.chance(5):
 		t.LabelSelector = nil
 	}
+	if w.chance(12) && t.LabelSelector != nil {
+		if w.chance(60) {
+			t.MatchLabelKeys = []string{"version"}
+		} else {
+			t.MismatchLabelKeys = []string{"version"}
+		}
+	}
 	switch {
 	case w.chance(20):
 		t.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": pick(w, "a", "b")}}
@@ -111,6 +119,10 @@ func (w *World) antiAffinity(p *v1.Pod) {
 
 func (w *World) volumes(p *v1.Pod) {
 	for i := range 1 + w.r.IntN(2) {
+		if w.chance(12) {
+			w.ephemeral(p, fmt.Sprintf("e%d", i))
+			continue
+		}
 		p.Spec.Volumes = append(p.Spec.Volumes, v1.Volume{Name: fmt.Sprintf("v%d", i),
 			VolumeSource: v1.VolumeSource{PersistentVolumeClaim: &v1.PersistentVolumeClaimVolumeSource{ClaimName: w.claim(p.Namespace)}}})
 	}
@@ -158,6 +170,9 @@ func (w *World) running(i int) {
 		p.Status.Phase = v1.PodSucceeded
 	case w.chance(10): // a resize is under way
 		p.Status.ContainerStatuses = []v1.ContainerStatus{{Name: "c", Image: "i", ImageID: "i", AllocatedResources: w.requests(20), Resources: &v1.ResourceRequirements{Requests: w.requests(20)}}}
+	}
+	if !w.behind {
+		merge(p)
 	}
 	w.Pods = append(w.Pods, p)
 }
@@ -236,6 +251,9 @@ func (w *World) probe(i int) {
 				p.Spec.Containers[j].Ports[k].HostPort = p.Spec.Containers[j].Ports[k].ContainerPort
 			}
 		}
+	}
+	if !w.behind {
+		merge(p)
 	}
 	w.Probes = append(w.Probes, p)
 }

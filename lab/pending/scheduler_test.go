@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 
 var (
 	probes = flag.Int("probes", 120, "how many pods the scheduler of the lab judges")
-	report = flag.String("o", "", "where to write the report")
+	report = flag.String("report", "", "where to write the report; -o is one of go test's own")
 )
 
 // TestScheduler holds the model against the lab's scheduler, and lets it place pods
@@ -62,7 +63,7 @@ type run struct {
 }
 
 func (r *run) world(ctx context.Context, seed uint64) {
-	w := NewWorld(seed, fmt.Sprintf("w%d-", seed), Shape{Nodes: 20, Pods: 50, Probes: 40})
+	w := NewWorld(seed, fmt.Sprintf("w%d-", seed), Shape{Nodes: 20, Pods: 50, Probes: 40, Behind: true})
 	r.tally.Worlds++
 	if err := Write(ctx, r.plane.Client, &w.Cluster); err != nil {
 		r.t.Fatalf("seed %d: %v", seed, err)
@@ -165,10 +166,35 @@ func (r *run) held(ctx context.Context, seed uint64, pod *v1.Pod) {
 	r.tally.Held++
 }
 
+// beyond tells of edits that the test cannot make: a controller that is not there
+// would have to follow, or the pod would have to be there first.
+func beyond(e fit.Edit) bool {
+	return e.Kind == fit.ReplaceClaim || e.Kind == fit.CreateClaim && e.Volume.Name != ""
+}
+
+// admitted is the pod as the API server would admit it, with what it adds. The pod
+// is not there yet, so that no claim is its own.
+func (r *run) admitted(ctx context.Context, pod *v1.Pod) (*v1.Pod, error) {
+	x := pod.DeepCopy()
+	x.UID, x.ResourceVersion = "", ""
+	now := int64(0)
+	x.Spec.TerminationGracePeriodSeconds = &now
+	return r.plane.Client.CoreV1().Pods(pod.Namespace).Create(ctx, x, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+}
+
 // removeNew removes the node that a change may have added.
 func (r *run) removeNew(ctx context.Context) {
 	_ = r.plane.Client.CoreV1().Nodes().Delete(ctx, "new-node", metav1.DeleteOptions{})
 	_ = r.plane.Client.StorageV1().CSINodes().Delete(ctx, "new-node", metav1.DeleteOptions{})
+	made, err := r.plane.Client.ResourceV1().ResourceSlices().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return
+	}
+	for _, s := range made.Items {
+		if s.Spec.NodeName != nil && *s.Spec.NodeName == "new-node" {
+			_ = r.plane.Client.ResourceV1().ResourceSlices().Delete(ctx, s.Name, metav1.DeleteOptions{})
+		}
+	}
 }
 
 // probe compares the two on one pod. Where they differ the scheduler is asked again:
@@ -180,7 +206,14 @@ func (r *run) probe(ctx context.Context, seed uint64, pod *v1.Pod) {
 		if err != nil {
 			r.t.Fatal(err)
 		}
-		mine := Peaceful(pod)
+		mine, err := r.admitted(ctx, Peaceful(pod))
+		if err != nil {
+			r.tally.Judged--
+			r.tally.Refused(err)
+			r.t.Logf("seed %d, %s: %v", seed, pod.Name, err)
+			return
+		}
+		c.Profiles = Profiles()
 		m := fit.New(c)
 		v := m.Judge(mine)
 		if v.Held {
@@ -223,11 +256,15 @@ func (r *run) counterfactual(ctx context.Context, seed uint64, pod *v1.Pod) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
+	if pod, err = r.admitted(ctx, pod); err != nil {
+		return // told of before
+	}
+	c.Profiles = Profiles()
 	m := fit.New(c)
 	if m.Judge(pod).State != fit.Unschedulable {
 		return
 	}
-	changes := m.Changes(pod)
+	changes := slices.DeleteFunc(m.Changes(pod), func(x fit.Change) bool { return slices.ContainsFunc(x.Edits, beyond) })
 	if len(changes) == 0 {
 		r.tally.Hopeless++
 		return

@@ -26,18 +26,24 @@ type World struct {
 	r      *rand.Rand
 	prefix string
 	n      int
+	behind bool
 }
 
 // Shape says how large a world is.
 type Shape struct {
 	Nodes, Pods, Probes int
+	// Behind tells that an API server takes the world in, by which UIDs become others
+	// and in which no pod may look nominated that a scheduler would take up.
+	Behind bool
 }
 
 // NewWorld makes the world of a seed. Names begin with prefix, so that several
 // worlds can follow each other on one API server.
 func NewWorld(seed uint64, prefix string, s Shape) *World {
-	w := &World{r: rand.New(rand.NewPCG(seed, 0x6b74)), prefix: prefix}
+	w := &World{r: rand.New(rand.NewPCG(seed, 0x6b74)), prefix: prefix, behind: s.Behind}
+	w.Profiles = Profiles()
 	w.basics()
+	w.owners()
 	for i := range 1 + w.r.IntN(s.Nodes) {
 		w.node(i)
 	}
@@ -45,6 +51,12 @@ func NewWorld(seed uint64, prefix string, s Shape) *World {
 	w.devices()
 	for i := range w.r.IntN(s.Pods + 1) {
 		w.running(i)
+	}
+	w.attachments()
+	if !s.Behind {
+		for i := range w.r.IntN(4) {
+			w.nominated(i)
+		}
 	}
 	for i := range s.Probes {
 		w.probe(i)
@@ -228,7 +240,7 @@ func (w *World) storage() {
 func (w *World) at(n *v1.Node) *v1.VolumeNodeAffinity {
 	e := v1.NodeSelectorRequirement{Key: v1.LabelHostname, Operator: v1.NodeSelectorOpIn, Values: []string{n.Name}}
 	if w.chance(40) {
-		e = v1.NodeSelectorRequirement{Key: v1.LabelTopologyZone, Operator: v1.NodeSelectorOpIn, Values: []string{pick(w, "z1", "z2", "z3")}}
+		e = v1.NodeSelectorRequirement{Key: pick(w, v1.LabelTopologyZone, v1.LabelTopologyZone, v1.LabelFailureDomainBetaZone), Operator: v1.NodeSelectorOpIn, Values: []string{pick(w, "z1", "z2", "z3")}}
 	}
 	return &v1.VolumeNodeAffinity{Required: &v1.NodeSelector{NodeSelectorTerms: []v1.NodeSelectorTerm{{MatchExpressions: []v1.NodeSelectorRequirement{e}}}}}
 }
@@ -240,6 +252,8 @@ func (w *World) volume(name, class string, size int64) *v1.PersistentVolume {
 			PersistentVolumeReclaimPolicy: v1.PersistentVolumeReclaimRetain},
 		Status: v1.PersistentVolumeStatus{Phase: v1.VolumeAvailable}}
 	switch {
+	case w.chance(6):
+		v.Spec.AWSElasticBlockStore = &v1.AWSElasticBlockStoreVolumeSource{VolumeID: "aws://z1/" + name}
 	case w.chance(15):
 		v.Spec.GCEPersistentDisk = &v1.GCEPersistentDiskVolumeSource{PDName: name}
 	case w.chance(15):
@@ -256,6 +270,12 @@ func (w *World) volume(name, class string, size int64) *v1.PersistentVolume {
 	}
 	if w.chance(10) {
 		v.Labels[v1.LabelFailureDomainBetaZone] = pick(w, "z1", "z2")
+	}
+	switch {
+	case w.chance(12):
+		v.Labels[v1.LabelTopologyRegion] = pick(w, "r1", "r2", "r1__r2")
+	case w.chance(6):
+		v.Labels[v1.LabelFailureDomainBetaRegion] = pick(w, "r1", "r2")
 	}
 	mode := v1.PersistentVolumeFilesystem
 	v.Spec.VolumeMode = &mode
