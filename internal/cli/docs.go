@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,7 +49,9 @@ func generated(docs string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return map[string][]byte{"checks.md": checksIndex(pages), "permissions.md": permissionsDoc(), "thresholds.md": thresholdsDoc(pages), "causes.md": causes(), "causes.svg": picture()}, nil
+	out := deployRoles()
+	maps.Copy(out, map[string][]byte{"checks.md": checksIndex(pages), "permissions.md": permissionsDoc(), "thresholds.md": thresholdsDoc(pages), "causes.md": causes(), "causes.svg": picture()})
+	return out, nil
 }
 
 // pages finds the page of each check, beside its code, by its heading.

@@ -46,6 +46,9 @@ func (w Writing) Needs() []Need {
 	}
 	if w.Cures {
 		by := "ktriage fix, about etcd"
+		// What says that no cure is wanted, and which cluster it is.
+		add(by, rights.Right{Verb: "get", Resource: "configmaps", Namespace: system, Name: "ktriage-halt"})
+		add(by, rights.Right{Verb: "get", Resource: "namespaces", Name: system})
 		const leases = "leases"
 		for _, verb := range []string{"get", "update"} {
 			add(by, rights.Right{Verb: verb, Group: "coordination.k8s.io", Resource: leases, Namespace: system, Name: w.Lease})

@@ -20,7 +20,10 @@ type rule struct {
 
 // YAML writes a ClusterRole, and a Role for each namespace in which that
 // suffices, ready for kubectl apply. With a subject it writes their bindings too.
-func YAML(needs []Need, subject *Subject) string {
+func YAML(needs []Need, subject *Subject) string { return YAMLNamed(Name, needs, subject) }
+
+// YAMLNamed is YAML with another name for the roles and their bindings.
+func YAMLNamed(name string, needs []Need, subject *Subject) string {
 	var docs []string
 	namespaces := []string{""}
 	for _, n := range needs {
@@ -33,9 +36,9 @@ func YAML(needs []Need, subject *Subject) string {
 		if len(rules) == 0 {
 			continue
 		}
-		docs = append(docs, role(ns, rules))
+		docs = append(docs, role(name, ns, rules))
 		if subject != nil {
-			docs = append(docs, binding(ns, *subject))
+			docs = append(docs, binding(name, ns, *subject))
 		}
 	}
 	head := "# What ktriage reads, made by ktriage permissions. None of it changes anything;\n"
@@ -65,15 +68,19 @@ func rulesOf(needs []Need, ns string) []rule {
 	return out
 }
 
-func role(ns string, rules []rule) string {
+func role(name, ns string, rules []rule) string {
 	var b strings.Builder
-	b.WriteString("apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind(ns, "Role") + "\nmetadata:\n  name: " + Name + "\n")
+	b.WriteString("apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind(ns, "Role") + "\nmetadata:\n  name: " + name + "\n")
 	if ns != "" {
 		b.WriteString("  namespace: " + ns + "\n")
 	}
 	b.WriteString("rules:\n")
 	for _, r := range rules {
-		fmt.Fprintf(&b, "# %s%s\n", map[bool]string{true: "writes: "}[r.Writes], by(r.By))
+		writes := ""
+		if r.Writes && slices.ContainsFunc(r.verbs, func(v string) bool { return v != "get" }) {
+			writes = "writes: "
+		}
+		fmt.Fprintf(&b, "# %s%s\n", writes, by(r.By))
 		if r.Path != "" {
 			fmt.Fprintf(&b, "- nonResourceURLs: [%q]\n", r.Path)
 		} else {
@@ -87,13 +94,13 @@ func role(ns string, rules []rule) string {
 	return b.String()
 }
 
-func binding(ns string, s Subject) string {
+func binding(name, ns string, s Subject) string {
 	var b strings.Builder
-	b.WriteString("apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind(ns, "RoleBinding") + "\nmetadata:\n  name: " + Name + "\n")
+	b.WriteString("apiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind(ns, "RoleBinding") + "\nmetadata:\n  name: " + name + "\n")
 	if ns != "" {
 		b.WriteString("  namespace: " + ns + "\n")
 	}
-	fmt.Fprintf(&b, "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %s\n  name: %s\nsubjects:\n- kind: %s\n  name: %q\n", kind(ns, "Role"), Name, s.Kind, s.Name)
+	fmt.Fprintf(&b, "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: %s\n  name: %s\nsubjects:\n- kind: %s\n  name: %q\n", kind(ns, "Role"), name, s.Kind, s.Name)
 	if s.Kind == "ServiceAccount" {
 		fmt.Fprintf(&b, "  namespace: %q\n", s.Namespace)
 	} else {
