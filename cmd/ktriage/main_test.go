@@ -9,9 +9,10 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
-		"ktriage":         main,
-		"kubectl-ktriage": main,
-		"etcd-member":     etcdMember,
+		"ktriage":                  main,
+		"kubectl-ktriage":          main,
+		"kubectl_complete-ktriage": main,
+		"etcd-member":              etcdMember,
 	})
 }
 

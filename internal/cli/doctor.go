@@ -131,7 +131,11 @@ func exitFor(s checks.Status, bar int) error {
 // note writes a line for the user to standard error. What is in it may come from
 // a cluster, or from a file that somebody else made.
 func (a *app) note(format string, args ...any) {
-	lines := strings.Split(fmt.Sprintf(format, args...), "\n")
+	text := fmt.Sprintf(format, args...)
+	if a.calls != nil {
+		text = a.calls(text)
+	}
+	lines := strings.Split(text, "\n")
 	for i := range lines {
 		lines[i] = term.Clean(lines[i])
 	}

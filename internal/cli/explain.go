@@ -28,13 +28,6 @@ func (a *app) explain() *cobra.Command {
 			}
 			return usageError{hinted{fmt.Errorf("there is no check %q", args[0]), hint}}
 		},
-		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-			var ids []string
-			for _, c := range a.rules() {
-				ids = append(ids, string(c.ID)+"\t"+c.Title)
-			}
-			return ids, cobra.ShellCompDirectiveNoFileComp
-		},
 	}
 }
 

@@ -62,7 +62,11 @@ func Main(in Invocation) int {
 
 	a := &app{Invocation: in}
 	root := a.root()
-	root.SetArgs(in.Args[1:])
+	args := in.Args[1:]
+	if strings.TrimSuffix(filepath.Base(in.Args[0]), ".exe") == plugin {
+		args = append([]string{cobra.ShellCompRequestCmd}, args...)
+	}
+	root.SetArgs(args)
 	root.SetIn(in.Stdin)
 	root.SetOut(in.Stdout)
 	root.SetErr(in.Stderr)
@@ -90,13 +94,19 @@ func Main(in Invocation) int {
 type app struct {
 	Invocation
 	conf configuration
+	// calls writes the program's name as the user calls it into a text that
+	// names its commands; nil where that is what it says already.
+	calls func(string) string
 }
 
 // name is what the user calls the program: "ktriage" or "kubectl ktriage".
 func (a *app) name() string {
 	base := strings.TrimSuffix(filepath.Base(a.Args[0]), ".exe")
-	if plugin, ok := strings.CutPrefix(base, "kubectl-"); ok {
-		return "kubectl " + plugin
+	if name, ok := strings.CutPrefix(base, "kubectl-"); ok {
+		return "kubectl " + name
+	}
+	if base == plugin {
+		return "kubectl ktriage"
 	}
 	return "ktriage"
 }
@@ -158,7 +168,6 @@ the report, to where its flags say.`,
 		},
 		Args: cobra.ArbitraryArgs,
 	}
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		var c credentialError
 		if errors.As(err, &c) {
@@ -169,6 +178,8 @@ the report, to where its flags say.`,
 	root.AddCommand(a.doctor(), a.report(), a.render(), a.diff(), a.vitals(), a.etcd(), a.certs(), a.pending(), a.permissions(), a.capture(), a.explain(), a.checks(), a.fix(), a.plan(), a.apply(), a.version(), a.docs(), a.config())
 	root.PersistentFlags().String("config", "", "the configuration, a `file`; KTRIAGE_CONFIG, or found in the usual places")
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return a.configure(cmd) }
+	a.completes(root)
+	a.rename(root)
 	return root
 }
 

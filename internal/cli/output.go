@@ -56,7 +56,11 @@ func (f *outputFlags) write(a *app, rep *report.Report) error {
 	if err := render.Render(&b, f.format, rep, f.options(a)); err != nil {
 		return err
 	}
-	if _, err := a.Stdout.Write(b.Bytes()); err != nil {
+	doc := b.Bytes()
+	if f.format == "text" && a.calls != nil {
+		doc = []byte(a.calls(string(doc)))
+	}
+	if _, err := a.Stdout.Write(doc); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
