@@ -16,7 +16,7 @@ func slim(p *corev1.Pod) *corev1.Pod {
 			Priority: s.Priority, PriorityClassName: s.PriorityClassName, PreemptionPolicy: s.PreemptionPolicy,
 			NodeSelector: s.NodeSelector, Affinity: s.Affinity, Tolerations: s.Tolerations, TopologySpreadConstraints: s.TopologySpreadConstraints,
 			Containers: slimContainers(s.Containers), InitContainers: slimContainers(s.InitContainers),
-			Overhead: s.Overhead, Resources: s.Resources, HostNetwork: s.HostNetwork, OS: s.OS,
+			Overhead: s.Overhead, Resources: s.Resources, HostNetwork: s.HostNetwork, HostUsers: s.HostUsers, OS: s.OS,
 			ResourceClaims: s.ResourceClaims, SchedulingGroup: s.SchedulingGroup,
 			TerminationGracePeriodSeconds: s.TerminationGracePeriodSeconds,
 		},
@@ -57,7 +57,12 @@ func bare(m metav1.ObjectMeta) metav1.ObjectMeta {
 func slimContainers(cs []corev1.Container) []corev1.Container {
 	out := make([]corev1.Container, len(cs))
 	for i, c := range cs {
-		out[i] = corev1.Container{Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy, ResizePolicy: c.ResizePolicy}
+		out[i] = corev1.Container{Name: c.Name, Resources: c.Resources, RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules, ResizePolicy: c.ResizePolicy}
+		for _, m := range c.VolumeMounts {
+			if len(m.BindMountOptions) > 0 { // which not every kubelet can do
+				out[i].VolumeMounts = append(out[i].VolumeMounts, m)
+			}
+		}
 		for _, p := range c.Ports {
 			if p.HostPort != 0 {
 				out[i].Ports = append(out[i].Ports, p)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	resourcev1 "k8s.io/api/resource/v1"
@@ -38,10 +39,13 @@ type list struct {
 }
 
 // A demand is what the pods that fit nowhere ask of the cluster.
-type demand struct{ volumes, claims bool }
+type demand struct{ volumes, claims, spread bool }
 
-func demandOf(w pods.Waiters) demand {
+func demandOf(w pods.Waiters, profiles map[string]fit.Profile) demand {
 	var d demand
+	for _, p := range profiles {
+		d.spread = d.spread || len(p.DefaultSpread) > 0
+	}
 	for _, p := range w.Pods {
 		d.volumes = d.volumes || p.Volumes
 		d.claims = d.claims || p.Claims || p.Extended
@@ -51,6 +55,7 @@ func demandOf(w pods.Waiters) demand {
 
 func volumes(d demand) bool { return d.volumes }
 func claims(d demand) bool  { return d.claims }
+func spread(d demand) bool  { return d.spread }
 
 var lists = []list{
 	{fit.Nodes, "/api/v1/nodes", nil},
@@ -68,12 +73,17 @@ var lists = []list{
 	{fit.ResourceClaims, "/apis/resource.k8s.io/v1/resourceclaims", claims},
 	{fit.ResourceSlices, "/apis/resource.k8s.io/v1/resourceslices", claims},
 	{fit.DeviceClasses, "/apis/resource.k8s.io/v1/deviceclasses", claims},
+	{fit.Services, "/api/v1/services", spread},
+	{fit.ReplicationControllers, "/api/v1/replicationcontrollers", spread},
+	{fit.ReplicaSets, "/apis/apps/v1/replicasets", spread},
+	{fit.StatefulSets, "/apis/apps/v1/statefulsets", spread},
 }
 
 // wanted are the lists that the waiting pods make worth reading.
 func wanted(s *collectors.Snapshot) []list {
 	w, _ := pods.Waiting.One(s)
-	d := demandOf(w)
+	profiles, _ := known(s)
+	d := demandOf(w, profiles)
 	return slices.DeleteFunc(slices.Clone(lists), func(l list) bool { return l.need != nil && !l.need(d) })
 }
 
@@ -86,7 +96,7 @@ func wanted(s *collectors.Snapshot) []list {
 var Seen = &collectors.Fact[World]{
 	ID:    "placement.seen",
 	Doc:   "nodes, pods, volumes, claims and budgets, as the scheduler looks at them; asked for only while a pod fits nowhere",
-	Needs: []collectors.Any{pods.Waiting, cluster.Clock},
+	Needs: []collectors.Any{pods.Waiting, cluster.Clock, Profiles},
 	Targets: func(s *collectors.Snapshot) ([]collectors.Target, error) {
 		w, gap := pods.Waiting.One(s)
 		switch {
@@ -109,6 +119,7 @@ var Seen = &collectors.Fact[World]{
 		now, gap := cluster.Now(s)
 		asked := wanted(s)
 		w := &World{At: now}
+		w.Profiles, _ = known(s)
 		return collectors.Folder[World]{
 			Add: func(_ int, o objects.Object) { w.add(o) },
 			Done: func(rs []collectors.Answered) (World, error) {
@@ -185,6 +196,14 @@ func (w *World) drop(k fit.Kind) {
 		c.ResourceSlices = nil
 	case fit.DeviceClasses:
 		c.DeviceClasses = nil
+	case fit.Services:
+		c.Services = nil
+	case fit.ReplicationControllers:
+		c.ReplicationControllers = nil
+	case fit.ReplicaSets:
+		c.ReplicaSets = nil
+	case fit.StatefulSets:
+		c.StatefulSets = nil
 	}
 }
 
@@ -227,6 +246,14 @@ func (w *World) add(o objects.Object) {
 		c.ResourceSlices = keep(c.ResourceSlices, o)
 	case *resourcev1.DeviceClass:
 		c.DeviceClasses = keep(c.DeviceClasses, o)
+	case *corev1.Service:
+		c.Services = append(c.Services, &corev1.Service{ObjectMeta: bare(o.ObjectMeta), Spec: corev1.ServiceSpec{Selector: o.Spec.Selector}})
+	case *corev1.ReplicationController:
+		c.ReplicationControllers = append(c.ReplicationControllers, &corev1.ReplicationController{ObjectMeta: bare(o.ObjectMeta), Spec: corev1.ReplicationControllerSpec{Selector: o.Spec.Selector}})
+	case *appsv1.ReplicaSet:
+		c.ReplicaSets = append(c.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: bare(o.ObjectMeta), Spec: appsv1.ReplicaSetSpec{Selector: o.Spec.Selector}})
+	case *appsv1.StatefulSet:
+		c.StatefulSets = append(c.StatefulSets, &appsv1.StatefulSet{ObjectMeta: bare(o.ObjectMeta), Spec: appsv1.StatefulSetSpec{Selector: o.Spec.Selector}})
 	}
 }
 
@@ -251,10 +278,18 @@ func (w World) Find(namespace, name string) *corev1.Pod {
 }
 
 // Configured names the files by which the schedulers of a snapshot were told of
-// profiles that cannot be seen from here.
-func Configured(s *collectors.Snapshot) []string {
+// profiles, where the schedulers do not say what these are, and why they do not.
+func Configured(s *collectors.Snapshot) ([]string, *collectors.Gap) {
+	profiles, gap := known(s)
+	if len(profiles) > 0 {
+		return nil, nil
+	}
 	is, _ := cluster.Instances.One(s)
-	return Configuration(is)
+	files := Configuration(is)
+	if len(files) == 0 || gap != nil && gap.Reason == collectors.OutOfScope {
+		gap = nil
+	}
+	return files, gap
 }
 
 // Configuration names the files by which schedulers were told of profiles that

@@ -224,7 +224,7 @@ func newGrouper(in Input) *grouper {
 	g := &grouper{in: in, by: map[string]*Group{}}
 	if in.World != nil {
 		c := in.World.Cluster
-		if len(in.Configured) > 0 {
+		if len(in.Configured) > 0 && len(c.Profiles) == 0 {
 			c.Profiles = map[string]fit.Profile{}
 			for _, w := range in.Waiters.Pods {
 				c.Profiles[w.Scheduler] = fit.Profile{Unmodelled: []string{"what the scheduler's configuration file changes (" + strings.Join(in.Configured, ", ") + ")"}}

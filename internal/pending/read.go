@@ -54,7 +54,7 @@ func Read(s *collectors.Snapshot, sched Schedulers, keep func(namespace, name st
 // input takes out of a snapshot what bears on pods that wait. What is not known is
 // in the second result.
 func input(s *collectors.Snapshot) (Input, []Unseen) {
-	in := Input{Configured: placement.Configured(s)}
+	var in Input
 	unseen := []Unseen{}
 	miss := func(what string, g *collectors.Gap) bool {
 		if g != nil && g.Reason != collectors.OutOfScope {
@@ -63,6 +63,8 @@ func input(s *collectors.Snapshot) (Input, []Unseen) {
 		return g != nil
 	}
 	var gap *collectors.Gap
+	in.Configured, gap = placement.Configured(s)
+	miss("the configuration of the scheduler", gap)
 	in.Waiters, gap = pods.Waiting.One(s)
 	if miss("pending pods", gap) {
 		in.Waiters = pods.Waiters{At: s.At}

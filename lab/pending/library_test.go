@@ -128,7 +128,7 @@ func TestPreemptionInLibrary(t *testing.T) {
 			}
 			var mine *fit.Edit
 			for _, x := range m.Changes(p) {
-				if len(x.Edits) == 1 && x.Edits[0].Self {
+				if len(x.Edits) == 1 && x.Edits[0].Self && x.Edits[0].Kind == fit.EvictPods {
 					mine = &x.Edits[0]
 				}
 			}

@@ -5,11 +5,14 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/rsa"
+	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -133,6 +136,40 @@ func (p *Plane) ready(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("the API server is not ready: %w; its log is in %s", err, p.dir)
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// Configz is the scheduler's own account of its configuration.
+func (p *Plane) Configz(ctx context.Context) ([]byte, error) {
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	get := func() ([]byte, error) {
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, p.configz, nil)
+		if err != nil {
+			return nil, err
+		}
+		req.Header.Set("Authorization", "Bearer "+token)
+		resp, err := client.Do(req)
+		if err != nil {
+			return nil, err
+		}
+		defer resp.Body.Close()
+		if resp.StatusCode != http.StatusOK {
+			return nil, fmt.Errorf("/configz answers %s", resp.Status)
+		}
+		return io.ReadAll(resp.Body)
+	}
+	for {
+		body, err := get()
+		if err == nil {
+			return body, nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("read the scheduler's configuration: %w; its log is in %s", err, p.dir)
 		case <-time.After(200 * time.Millisecond):
 		}
 	}

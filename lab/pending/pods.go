@@ -2,6 +2,7 @@ package pending
 
 import (
 	"fmt"
+	"time"
 
 	v1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -147,6 +148,10 @@ func (w *World) running(i int) {
 	p := w.base(w.name("run", i))
 	p.Spec.NodeName = w.someNode().Name
 	p.Status.Phase = v1.PodRunning
+	// No two start at once: among pods alike the scheduler's choice of those to stop
+	// depends on how it happens to sort them.
+	start := metav1.NewTime(time.Unix(1.8e9+1000*w.r.Int64N(1000)+int64(i), 0))
+	p.Status.StartTime = &start
 	c := &p.Spec.Containers[0]
 	c.Resources.Requests = w.requests(12)
 	if w.chance(10) {

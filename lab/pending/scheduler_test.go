@@ -10,6 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/ktriage/ktriage/collectors/placement"
 	"github.com/ktriage/ktriage/internal/fit"
 	v1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,6 +40,7 @@ func TestScheduler(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plane.Stop()
+	profilesAreRead(t, plane)
 	r := &run{t: t, plane: plane, tally: NewTally()}
 	start := time.Now()
 	for i := uint64(0); r.tally.Judged < *probes; i++ {
@@ -53,6 +57,23 @@ func TestScheduler(t *testing.T) {
 	}
 	if r.tally.Wrong > 0 || r.tally.Miscounted*200 > r.tally.Judged || r.tally.Unhelpful > 0 {
 		t.Error(r.tally)
+	}
+}
+
+// profilesAreRead holds what is read of the scheduler's own account against what it
+// was told.
+func profilesAreRead(t *testing.T, plane *Plane) {
+	t.Helper()
+	body, err := plane.Configz(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := placement.ReadConfigz(body)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, body)
+	}
+	if diff := cmp.Diff(Profiles(), got, cmpopts.EquateEmpty()); diff != "" {
+		t.Errorf("the profiles that are read differ (-want +got):\n%s\n%s", diff, body)
 	}
 }
 
