@@ -23,6 +23,7 @@ type Kubeconfig interface {
 type Config struct {
 	Kubeconfig Kubeconfig // read at the first request that needs it; may be nil
 	Context    string     // the kubeconfig's context that was chosen by flag; empty for its current one
+	Server     string     // the API server's address that was chosen by flag; empty for the kubeconfig's
 	Version    string     // of ktriage, for the User-Agent
 
 	Etcd EtcdFlags

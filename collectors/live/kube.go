@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"crypto/tls"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/client-go/transport"
 
 	"github.com/ktriage/ktriage/collectors"
@@ -66,6 +68,9 @@ func (s *Source) openKube() (*kube, *collectors.Gap) {
 	if len(raw.Clusters) == 0 && strings.TrimSuffix(config.Host, "/") == noServer && s.config.Getenv("KUBERNETES_MASTER") == "" {
 		return nil, collectors.Gapf(collectors.NotAsked, "there is no kubeconfig: none was found in %s", places(loader)).With(remedy)
 	}
+	if why := lacksServer(raw, cmp.Or(s.config.Context, raw.CurrentContext)); why != "" && strings.TrimSuffix(config.Host, "/") == noServer && s.config.Server == "" && s.config.Getenv("KUBERNETES_MASTER") == "" {
+		return nil, collectors.Gapf(collectors.NotAsked, "the kubeconfig names no API server: %s", why).With("see: kubectl config get-contexts; choose one with --context")
+	}
 	k, err := s.newKube(config)
 	if err != nil {
 		return nil, collectors.Gapf(collectors.NotAsked, "the kubeconfig cannot be used: %v", err).With(remedy)
@@ -84,6 +89,24 @@ func (s *Source) openKube() (*kube, *collectors.Gap) {
 	k.given.Name = cmp.Or(k.given.Name, k.base.Host)
 	k.given.Namespace, _, _ = loader.Namespace() // of no consequence
 	return k, nil
+}
+
+// lacksServer says why a context of a kubeconfig has no server, for which clientcmd
+// takes noServer; "" if it has one. What answers there, or does not, is not the
+// cluster that was meant.
+func lacksServer(raw clientcmdapi.Config, context string) string {
+	x := raw.Contexts[context]
+	switch {
+	case context == "":
+		return "it has no current context"
+	case x == nil:
+		return fmt.Sprintf("it has no context %q", context)
+	case raw.Clusters[x.Cluster] == nil:
+		return fmt.Sprintf("its context %q is of the cluster %q, which it does not have", context, x.Cluster)
+	case raw.Clusters[x.Cluster].Server == "":
+		return fmt.Sprintf("its cluster %q has no server", x.Cluster)
+	}
+	return ""
 }
 
 func places(loader clientcmd.ClientConfig) string {

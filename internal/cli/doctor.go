@@ -17,6 +17,7 @@ func (a *app) doctor() *cobra.Command {
 	var f sourceFlags
 	var out outputFlags
 	var sel selectFlags
+	var many fleetFlags
 	var failOn, record, baseline string
 	var deep bool
 	cmd := &cobra.Command{
@@ -30,6 +31,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 64 wrong usage. The worst wins: critical, unknown, warning, ok.`,
 		Example: `  ktriage doctor
   ktriage doctor --context prod -o json
+  ktriage doctor --contexts 'prod-*' --summary
   ktriage doctor --etcd-endpoints https://10.0.0.1:2379 --etcd-cacert ca.crt --etcd-cert client.crt --etcd-key client.key
   ktriage doctor --from incident.tar.gz
   ktriage doctor --from must-gather.tar.gz --from etcd.log
@@ -46,6 +48,9 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 			chosen, err := a.chosen(&sel)
 			if err != nil {
 				return err
+			}
+			if many.asked() {
+				return a.fleet(cmd.Context(), cmd.Flags(), &many, &out, bar)
 			}
 			var before *report.Report
 			if baseline != "" {
@@ -84,6 +89,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 	f.addLogs(cmd.Flags(), false)
 	out.add(cmd.Flags())
 	sel.add(cmd.Flags())
+	many.add(cmd.Flags())
 	cmd.Flags().StringVar(&failOn, "fail-on", "warning", "the least that makes the exit code other than 0: warning, unknown, critical or never")
 	cmd.Flags().StringVar(&record, "record", "", "also write a recording of this very run to `FILE`.tar.gz")
 	cmd.Flags().StringVar(&baseline, "baseline", "", "an earlier report, a `FILE` of -o json: also tell what has changed since; the exit code is about that alone")

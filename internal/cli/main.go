@@ -54,12 +54,14 @@ func Terminal() Invocation {
 
 // Main runs the program and returns its exit code.
 func Main(in Invocation) int {
-
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A second Ctrl-C ends the program at once.
 	context.AfterFunc(ctx, stop)
+	return run(ctx, in)
+}
 
+func run(ctx context.Context, in Invocation) int {
 	a := &app{Invocation: in}
 	root := a.root()
 	args := in.Args[1:]

@@ -142,7 +142,7 @@ func (a *app) live(f *sourceFlags) (*origin, error) {
 		request = d
 	}
 	src, err := live.New(live.Config{
-		Kubeconfig: f.kube, Context: deref(f.kube.Context), Version: version(), Etcd: f.etcd, NodeName: node, ForwardToken: f.forward,
+		Kubeconfig: f.kube, Context: deref(f.kube.Context), Server: deref(f.kube.APIServer), Version: version(), Etcd: f.etcd, NodeName: node, ForwardToken: f.forward,
 		Logs: f.logBounds(), RequestTimeout: request, MaxInFlight: f.flight, QPS: f.qps, Getenv: a.Getenv,
 	})
 	if err != nil {
