@@ -67,8 +67,11 @@ func filesExpiring(p *checks.Pass) {
 		if left < 0 {
 			words = "expired %s ago, on %s"
 		}
-		p.Judge(collectors.Target{Component: collectors.Certificates, Name: strings.TrimPrefix(f.Path, "/")}, s, words, checks.Span(left), f.Cert.NotAfter.UTC().Format(time.DateOnly)).
+		v := p.Judge(collectors.Target{Component: collectors.Certificates, Name: strings.TrimPrefix(f.Path, "/")}, s, words, checks.Span(left), f.Cert.NotAfter.UTC().Format(time.DateOnly)).
 			Saw(inventory.Files, "notAfter", f.Cert.NotAfter.UTC().Format(time.RFC3339), checks.Span(limit), source).
 			Saw(inventory.Files, "subject", f.Cert.Subject, "", "")
+		if left < 0 {
+			v.Mark("expired")
+		}
 	}
 }

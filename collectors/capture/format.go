@@ -23,6 +23,7 @@ type Meta struct {
 	DurationSeconds float64         `json:"durationSeconds"`
 	WindowSeconds   float64         `json:"windowSeconds"`
 	Cost            collectors.Cost `json:"cost"`
+	Node            bool            `json:"node,omitempty"` // it is of one node, seen from within; nothing was asked of the API
 
 	// Redacted lists what was replaced by something that stands for it; nil in
 	// recordings of before this was done. Left counts the replies that are not

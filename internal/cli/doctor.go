@@ -18,6 +18,7 @@ func (a *app) doctor() *cobra.Command {
 	var out outputFlags
 	var sel selectFlags
 	var many fleetFlags
+	var nf nodeFlags
 	var failOn, record, baseline string
 	var deep bool
 	cmd := &cobra.Command{
@@ -33,6 +34,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
   ktriage doctor --context prod -o json
   ktriage doctor --contexts 'prod-*' --summary
   ktriage doctor --etcd-endpoints https://10.0.0.1:2379 --etcd-cacert ca.crt --etcd-cert client.crt --etcd-key client.key
+  ktriage doctor --node
   ktriage doctor --from incident.tar.gz
   ktriage doctor --from must-gather.tar.gz --from etcd.log
   ktriage doctor --from monday.tar.gz --from tuesday.tar.gz`,
@@ -58,12 +60,21 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 					return err
 				}
 			}
+			if err := nf.check(&f); err != nil {
+				return err
+			}
 			o, err := a.origin(&f)
 			if err != nil {
 				return err
 			}
-			defer o.close()
-			j := judgement{checks: depth(chosen, deep || o.deep, sel.only...)}
+			defer func() { o.close() }()
+			if nf.on || a.chooses(cmd.Context(), &nf, &f, o) {
+				o.close()
+				if o, err = a.local(&nf); err != nil {
+					return err
+				}
+			}
+			j := judgement{checks: onNode(depth(chosen, deep || o.deep, sel.only...), o.node)}
 			var rep *report.Report
 			if record == "" {
 				rep, _ = a.judge(cmd.Context(), o, &f, j)
@@ -76,7 +87,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 				rep.Changes = diff.Compare(before, rep)
 				verdict = rep.Changes.Status
 			case o.before != nil: // the exit code is about the later of two times
-				then, _ := a.judge(cmd.Context(), o.before, &f, judgement{checks: j.checks})
+				then, _ := a.judge(cmd.Context(), o.before, &f, judgement{checks: onNode(j.checks, o.before.node)})
 				rep.Changes = diff.Compare(then, rep)
 			}
 			if err := out.write(a, rep); err != nil {
@@ -87,6 +98,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 	}
 	f.add(cmd.Flags(), true)
 	f.addLogs(cmd.Flags(), false)
+	nf.add(cmd.Flags())
 	out.add(cmd.Flags())
 	sel.add(cmd.Flags())
 	many.add(cmd.Flags())

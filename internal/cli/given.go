@@ -170,7 +170,7 @@ func (a *app) together(pieces []*piece, o evidence.Options) (*origin, error) {
 	}
 	if len(recs) == 1 {
 		rec := recs[0]
-		out := &origin{source: rec.rec, name: name, meta: &rec.rec.Meta, cost: func() collectors.Cost { return rec.rec.Meta.Cost }, close: func() {}}
+		out := &origin{source: rec.rec, name: name, meta: &rec.rec.Meta, node: rec.rec.Meta.Node, cost: func() collectors.Cost { return rec.rec.Meta.Cost }, close: func() {}}
 		if len(parts) == 0 {
 			return out, nil
 		}

@@ -41,8 +41,11 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 	if j.recorder != nil {
 		opts.Recorder = j.recorder
 	}
-	facts := slices.Concat(report.Facts, checks.Facts(j.checks), vitals.Facts())
-	if j.recorder != nil {
+	facts := checks.Facts(j.checks)
+	if !o.node {
+		facts = slices.Concat(report.Facts, facts, vitals.Facts())
+	}
+	if j.recorder != nil && !o.node {
 		facts = append(facts, pending.Facts()...) // for ktriage pending --from
 	}
 	facts = append(facts, j.more...)
@@ -57,7 +60,7 @@ func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement)
 	p.done()
 	m := capture.Meta{
 		Tool: version(), Source: o.name, StartedAt: started.UTC(), DurationSeconds: a.Now().Sub(started).Round(time.Millisecond).Seconds(),
-		WindowSeconds: snap.Window.Seconds(), Cost: o.cost(),
+		WindowSeconds: snap.Window.Seconds(), Cost: o.cost(), Node: o.node,
 	}
 	if o.meta != nil {
 		m = *o.meta

@@ -115,6 +115,7 @@ type origin struct {
 	cost   func() collectors.Cost
 	close  func()
 	deep   bool    // it holds what is otherwise asked for on demand only
+	node   bool    // it is of the node that ktriage runs on, without the API
 	before *origin // the same cluster at an earlier time; nil if none was given
 }
 

@@ -15,6 +15,14 @@ const (
 // Alone are the checks that no link names, with the reason. A new check has to
 // be here, or in Links.
 var Alone = map[checks.ID]string{
+	"host-clock":                       "how far it is off is measured between components: lease-clock-skew tells of that",
+	"host-conntrack":                   capacity,
+	"host-cpu-governor":                advice,
+	"host-backup-contention":           advice,
+	"host-etcd-data":                   advice,
+	"host-fd":                          capacity,
+	"host-flags-differ":                visible,
+	"host-net-errs":                    unrelated,
 	"apf-catch-all-used":               advice,
 	"apf-config-drift":                 advice,
 	"apiserver-compaction-interval":    advice,
@@ -51,7 +59,6 @@ var Alone = map[checks.ID]string{
 	"apiserver-loopback-cert-age":     stale,
 	"ca-expiring":                     stale,
 	"cert-check-expired":              stale,
-	"cert-files-expiring":             stale,
 	"kubeconfig-self":                 stale,
 	"crd-stored-versions":             stale,
 	"cert-file-vs-served":             "it stands beside the certificate that ends, with the cure: a restart",

@@ -1,6 +1,10 @@
 package diagnose
 
-import "github.com/ktriage/ktriage/checks"
+import (
+	"slices"
+
+	"github.com/ktriage/ktriage/checks"
+)
 
 type ids = []checks.ID
 
@@ -9,7 +13,10 @@ type ids = []checks.ID
 // letters tell the links of one edge apart, or name what the edges leave out: M
 // membership, P processes and their pods, L logs, G gaps. Each has cases in
 // testdata/links.txt in which it fires, and in which it must not.
-var Links = []Link{
+var Links = slices.Concat(clusterLinks, hostLinks)
+
+// clusterLinks are those of a cluster that is looked at through its API.
+var clusterLinks = []Link{
 	// Storage: disk, then raft, then everything that writes.
 	{ID: "E5", Causes: ids{"etcd-wal-fsync-slow"}, Effects: ids{"etcd-backend-commit-slow"}, When: sameTarget,
 		Because: "the commit waits for the same disk as the log"},

@@ -9,6 +9,7 @@ import (
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/collectors/cluster"
+	"github.com/ktriage/ktriage/collectors/host"
 	"github.com/ktriage/ktriage/internal/diagnose"
 	"github.com/ktriage/ktriage/internal/vitals"
 )
@@ -160,6 +161,9 @@ func quote(s string) string {
 
 func newCluster(r Run) Cluster {
 	s := r.Snapshot
+	if n, gap := host.Nodes.One(s); gap == nil {
+		return Cluster{Name: n.Name, Mode: "node", Distribution: "unknown", Reached: []Reached{}}
+	}
 	access, _ := cluster.HowReached.One(s)
 	version, versionGap := cluster.Version.One(s)
 	nodes, _ := cluster.NodeSummary.One(s)

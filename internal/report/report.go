@@ -47,7 +47,7 @@ type Cluster struct {
 	Server       string    `json:"server,omitempty"`
 	Distribution string    `json:"distribution"`
 	Version      string    `json:"version"`
-	Mode         string    `json:"mode"` // full, api-only (no etcd in reach), etcd-only (no API server in reach), managed, nothing
+	Mode         string    `json:"mode"` // full, api-only (no etcd in reach), etcd-only (no API server in reach), managed, node (one seen from within, without the API), nothing
 	Nodes        int       `json:"nodes"`
 	Reached      []Reached `json:"reached"`
 }

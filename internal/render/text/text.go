@@ -90,9 +90,13 @@ func (t *text) header(r *report.Report) {
 	for _, x := range c.Reached {
 		reached = append(reached, fmt.Sprintf("%s %d/%d", term.Clean(string(x.Component)), x.Answered, x.Known))
 	}
-	parts = append(parts, cmp.Or(strings.Join(reached, " "), "nothing reached"))
+	if c.Mode == "node" {
+		parts = append(parts, "the node itself, without the API")
+	} else {
+		parts = append(parts, cmp.Or(strings.Join(reached, " "), "nothing reached"))
+	}
 	parts = append(parts, fmt.Sprintf("%.0fs window, took %.1fs", r.WindowSeconds, r.DurationSeconds))
-	if r.Source != "live" {
+	if r.Source != "live" && r.Source != "node" {
 		parts = append(parts, "from "+term.Clean(r.Source)+" of "+r.StartedAt.Format(time.RFC3339))
 	}
 	t.wrapped("", "  ", strings.Join(parts, " · "))
