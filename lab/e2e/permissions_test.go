@@ -370,6 +370,7 @@ var usedBy = map[string][]string{
 // addsOnly are rights that add to a finding, whose verdict stands without.
 var addsOnly = map[string]bool{
 	"/flagz get":                  true,
+	"/configz get":                true, // for the reasons of a pod that fits nowhere
 	"subjectaccessreviews create": true,
 	// Only while a pod fits nowhere, and says so without them: they are for what is
 	// in its way besides. ktriage pending names those that it may not read.
