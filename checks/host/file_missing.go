@@ -21,7 +21,8 @@ var FileMissing = &checks.Check{
 	Needs:     []collectors.Any{host.Nodes, host.Named},
 	Remedies: []checks.Remedy{
 		{Title: "see what is there", Command: `ls -l /etc/kubernetes/pki /etc/kubernetes/pki/etcd`, Risk: checks.ReadOnly},
-		{Title: "make what is missing", Command: `kubeadm init phase certs all`, Risk: checks.Disruptive},
+		{Title: "bring back what is of a CA, or sa.key and sa.pub, from another control-plane node or a backup: nobody trusts a new one", Command: `scp -p OTHER-NODE:/etc/kubernetes/pki/FILE /etc/kubernetes/pki/FILE`, Risk: checks.Safe},
+		{Title: "if the CAs are there, let kubeadm make the other certificates that are missing; it keeps those that are there", Command: `ls /etc/kubernetes/pki/ca.crt /etc/kubernetes/pki/etcd/ca.crt /etc/kubernetes/pki/front-proxy-ca.crt && kubeadm init phase certs all`, Risk: checks.Disruptive},
 	},
 	Run: fileMissing,
 }

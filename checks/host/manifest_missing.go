@@ -20,7 +20,8 @@ var ManifestMissing = &checks.Check{
 	Needs:     []collectors.Any{host.Nodes},
 	Remedies: []checks.Remedy{
 		{Title: "see what is there", Command: `ls -la /etc/kubernetes/manifests`, Risk: checks.ReadOnly},
-		{Title: "make it anew", Command: `kubeadm init phase control-plane all`, Risk: checks.Disruptive},
+		{Title: "see whether an upgrade of kubeadm kept it", Command: `ls -l /etc/kubernetes/tmp/kubeadm-backup-manifests-*/{name}.yaml`, Risk: checks.ReadOnly},
+		{Title: "else make this one anew, with the settings of the cluster", Command: `kubeadm init phase control-plane apiserver|controller-manager|scheduler --config KUBEADM.yaml`, Risk: checks.Disruptive},
 	},
 	Run: manifestMissing,
 }

@@ -74,7 +74,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 					return err
 				}
 			}
-			j := judgement{checks: onNode(depth(chosen, deep || o.deep, sel.only...), o.node)}
+			j := judgement{checks: depth(chosen, deep || o.deep, sel.only...)}
 			var rep *report.Report
 			if record == "" {
 				rep, _ = a.judge(cmd.Context(), o, &f, j)
@@ -87,7 +87,7 @@ Exit codes: 0 ok, 1 warning, 2 critical, 3 something could not be judged,
 				rep.Changes = diff.Compare(before, rep)
 				verdict = rep.Changes.Status
 			case o.before != nil: // the exit code is about the later of two times
-				then, _ := a.judge(cmd.Context(), o.before, &f, judgement{checks: onNode(j.checks, o.before.node)})
+				then, _ := a.judge(cmd.Context(), o.before, &f, judgement{checks: j.checks})
 				rep.Changes = diff.Compare(then, rep)
 			}
 			if err := out.write(a, rep); err != nil {

@@ -30,6 +30,7 @@ type judgement struct {
 // judge collects, judges and makes the report. It does not fail: what could not
 // be had is in the report. A context that ends early ends collection only.
 func (a *app) judge(ctx context.Context, o *origin, f *sourceFlags, j judgement) (*report.Report, capture.Meta) {
+	j.checks = onNode(j.checks, o.node)
 	started, window := a.Now(), f.window
 	if o.meta != nil {
 		started, window = o.meta.StartedAt, seconds(o.meta.WindowSeconds)

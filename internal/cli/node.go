@@ -76,12 +76,16 @@ func (a *app) chooses(ctx context.Context, f *nodeFlags, s *sourceFlags, o *orig
 		reply.Body.Close()
 		return false
 	}
-	switch g := collectors.AsGap(err, collectors.Unreachable); g.Reason {
-	case collectors.Unreachable, collectors.Timeout, collectors.NoPath, collectors.NotAsked, collectors.Absent:
-		a.note("the API server does not answer (%s), and this is a control-plane node: looking at the node itself, as --node does; --node=false looks at the cluster all the same", g.Detail)
-		return true
+	g, what := collectors.AsGap(err, collectors.Unreachable), "does not answer"
+	switch g.Reason {
+	case collectors.Unreachable, collectors.Timeout, collectors.NoPath, collectors.Absent:
+	case collectors.NotAsked:
+		what = "cannot be asked"
+	default:
+		return false
 	}
-	return false
+	a.note("the API server %s (%s), and this is a control-plane node: looking at the node itself, as --node does; --node=false looks at the cluster all the same", what, g.Detail)
+	return true
 }
 
 // apiWithin is how long is waited for the API server before the node is looked
