@@ -149,6 +149,9 @@ const named = 5
 
 // paragraph is what a check's page says of its trials.
 func (a trials) paragraph(id checks.ID) string {
+	if len(a.lab[id])+len(a.public[id]) == 0 { // as of those that look at a node from within
+		return "Tried: by its cases alone; it is run in no recording."
+	}
 	out := "Tried: on " + told(a.lab[id], "a control plane of the lab, well and broken", true)
 	if public := slices.DeleteFunc(slices.Clone(a.public[id]), func(x trial) bool { return !trouble(x.Status) }); len(public) > 0 {
 		out += " On " + told(public, "what is public of real incidents", false)
