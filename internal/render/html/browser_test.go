@@ -40,8 +40,23 @@ func browser(t *testing.T) context.Context {
 	if program == "" {
 		t.Skip("no Chromium is installed; it is in the package chromium")
 	}
+	// Its processes outlive the one that is ended, and write for a while: a folder
+	// that the test would have to leave empty may not be.
+	profile, err := os.MkdirTemp("", "ktriage-chromium-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for range 100 {
+			if err = os.RemoveAll(profile); err == nil {
+				return
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		t.Logf("left behind: %v", err)
+	})
 	alloc, stop := chromedp.NewExecAllocator(t.Context(), append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(t.TempDir()), chromedp.WSURLReadTimeout(time.Minute))...)
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(profile), chromedp.WSURLReadTimeout(time.Minute))...)
 	t.Cleanup(stop)
 	ctx, end := chromedp.NewContext(alloc)
 	t.Cleanup(end)
