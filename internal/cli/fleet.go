@@ -67,7 +67,7 @@ type FleetMember struct {
 // ofOneCluster are flags that tell of one cluster, and would be told of each.
 var ofOneCluster = []string{
 	"context", "cluster", "server", "user", "token", "certificate-authority", "client-certificate", "client-key", "tls-server-name", "node-name",
-	"etcd-endpoints", "etcd-cacert", "etcd-cert", "etcd-key", "from", "at", "record", "baseline",
+	"etcd-endpoints", "etcd-cacert", "etcd-cert", "etcd-key", "from", "at", "record", "baseline", "node", "host-root",
 }
 
 // ofTheWhole are flags that this process obeys, and not the run of each cluster.
