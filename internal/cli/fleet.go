@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/spf13/pflag"
-	"sigs.k8s.io/yaml"
 
 	"github.com/ktriage/ktriage/checks"
 	"github.com/ktriage/ktriage/internal/config"
@@ -77,11 +74,13 @@ var ofTheWhole = []string{"contexts", "all-contexts", "parallel", "reports", "su
 // what the configuration says of a context holds, one that does not answer keeps
 // nobody waiting, and what one run does not survive is told of that cluster.
 func (a *app) fleet(ctx context.Context, flags *pflag.FlagSet, f *fleetFlags, out *outputFlags, bar int) error {
-	names, err := f.names(deref(stringFlag(flags, "kubeconfig")))
+	kubeconfig, _ := flags.GetString("kubeconfig")
+	names, err := f.names(kubeconfig)
 	if err != nil {
 		return err
 	}
-	if !slices.Contains([]string{"text", "json", "yaml"}, out.format) {
+	as := form{out.format, []string{"text", "json", "yaml"}}
+	if as.check() != nil {
 		return usageError{hinted{usagef("-o %s is of one cluster; of several there are text, json and yaml", out.format), "write the reports with --reports FOLDER, and each with: " + a.name() + " render -o " + out.format + " FOLDER/CONTEXT.json"}}
 	}
 	if f.parallel < 1 {
@@ -137,7 +136,12 @@ func (a *app) fleet(ctx context.Context, flags *pflag.FlagSet, f *fleetFlags, ou
 	if err := f.save(doc.Clusters); err != nil {
 		return err
 	}
-	if err := f.write(a, out, doc); err != nil {
+	var broken error
+	err = as.write(a, doc, func(bool) (text string) {
+		text, broken = f.text(a, out, doc)
+		return text
+	})
+	if err := cmp.Or(broken, err); err != nil {
 		return err
 	}
 	return exitFor(doc.Status, bar)
@@ -171,14 +175,6 @@ func (f *fleetFlags) names(kubeconfig string) ([]string, error) {
 		}
 	}
 	return out, nil
-}
-
-func stringFlag(fs *pflag.FlagSet, name string) *string {
-	if f := fs.Lookup(name); f != nil {
-		s := f.Value.String()
-		return &s
-	}
-	return nil
 }
 
 // given is a flag as it was given.
@@ -248,7 +244,7 @@ func (f *fleetFlags) save(ms []FleetMember) error {
 		if err := render.JSON(&b, m.Report); err != nil {
 			return err
 		}
-		errs = append(errs, replaceFile(filepath.Join(f.dir, fileName(m.Context, taken)), b.Bytes()))
+		errs = append(errs, saveFile(filepath.Join(f.dir, fileName(m.Context, taken)), b.Bytes()))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return fmt.Errorf("--reports: %w", err)
@@ -274,55 +270,20 @@ func fileName(context string, taken map[string]bool) string {
 	return name
 }
 
-// replaceFile puts a file in place whole.
-func replaceFile(path string, b []byte) error {
-	t, err := os.CreateTemp(filepath.Dir(path), ".ktriage-*")
-	if err != nil {
-		return err
-	}
-	_, err = t.Write(b)
-	err = errors.Join(err, t.Chmod(fs.FileMode(0o644)), t.Close())
-	if err == nil {
-		err = os.Rename(t.Name(), path)
-	}
-	if err != nil {
-		os.Remove(t.Name())
-	}
-	return err
-}
-
-func (f *fleetFlags) write(a *app, out *outputFlags, doc Fleet) error {
-	var b bytes.Buffer
-	switch out.format {
-	case "json":
-		e := json.NewEncoder(&b)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		if err := e.Encode(doc); err != nil {
-			return err
+// text is the table, and the report of each cluster that is not well.
+func (f *fleetFlags) text(a *app, out *outputFlags, doc Fleet) (string, error) {
+	var b strings.Builder
+	b.WriteString(doc.table())
+	for _, m := range doc.Clusters {
+		if f.summary || m.Report == nil || m.Report.Status == checks.OK && !out.verbose {
+			continue
 		}
-	case "yaml":
-		y, err := yaml.Marshal(doc)
-		if err != nil {
-			return err
-		}
-		b.Write(y)
-	default:
-		b.WriteString(doc.table())
-		for _, m := range doc.Clusters {
-			if f.summary || m.Report == nil || m.Report.Status == checks.OK && !out.verbose {
-				continue
-			}
-			fmt.Fprintf(&b, "\n== %s\n", term.Clean(m.Context))
-			if err := render.Render(&b, "text", m.Report, out.options(a)); err != nil {
-				return err
-			}
+		fmt.Fprintf(&b, "\n== %s\n", term.Clean(m.Context))
+		if err := render.Render(&b, "text", m.Report, out.options(a)); err != nil {
+			return "", err
 		}
 	}
-	if _, err := a.Stdout.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("write reports: %w", err)
-	}
-	return nil
+	return b.String(), nil
 }
 
 // table has a line for each cluster: how it is, and what is first.
