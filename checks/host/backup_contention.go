@@ -29,9 +29,8 @@ var BackupContention = &checks.Check{
 const muchBytes = 20 << 20
 
 func backupContention(p *checks.Pass) {
-	t, io, gap := etcdDisk(p)
-	if gap != nil {
-		p.Unknown(t, gap)
+	t, io, ok := judgedDisk(p)
+	if !ok {
 		return
 	}
 	if io.busiest == "" {

@@ -84,12 +84,8 @@ func refused(leaf, cas string, usage x509.ExtKeyUsage, now time.Time) string {
 }
 
 func certRefused(p *checks.Pass) {
-	if _, ok := controlPlane(p); !ok {
-		return
-	}
-	fs, gap := checks.One(p, host.Named)
-	if gap != nil {
-		p.Unknown(self(p), gap)
+	fs, ok := namedFiles(p)
+	if !ok {
 		return
 	}
 	any := false

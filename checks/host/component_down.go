@@ -28,12 +28,8 @@ var ComponentDown = &checks.Check{
 }
 
 func componentDown(p *checks.Pass) {
-	n, ok := controlPlane(p)
+	n, ok := withProcesses(p)
 	if !ok {
-		return
-	}
-	if g := missedOf(n, "processes"); g != nil {
-		p.Unknown(self(p), g)
 		return
 	}
 	ends, egap := checks.One(p, host.Ends)

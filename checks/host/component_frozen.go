@@ -26,12 +26,8 @@ var ComponentFrozen = &checks.Check{
 }
 
 func componentFrozen(p *checks.Pass) {
-	n, ok := controlPlane(p)
+	n, ok := withProcesses(p)
 	if !ok {
-		return
-	}
-	if g := missedOf(n, "processes"); g != nil {
-		p.Unknown(self(p), g)
 		return
 	}
 	seen := false

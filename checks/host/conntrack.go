@@ -32,13 +32,6 @@ const (
 
 func conntrack(p *checks.Pass) {
 	loads(p, "conntrack", func(t collectors.Target, s host.Span) {
-		x := s.Last.Conntrack
-		if x.Limit == 0 {
-			p.Nothing(t, "there is no limit of tracked connections")
-			return
-		}
-		used := float64(x.Used) / float64(x.Limit)
-		st, limit := checks.Level(used, conntrackWarn, conntrackCritical)
-		p.Judge(t, st, "%d of %d tracked connections (%s)", x.Used, x.Limit, checks.Percent(used)).Saw(host.Loads, "used", checks.Percent(used), checks.Percent(limit), "node-mixin NodeHighNumberConntrackEntriesUsed")
+		used(p, t, "tracked connections", s.Last.Conntrack, conntrackWarn, conntrackCritical, "node-mixin NodeHighNumberConntrackEntriesUsed")
 	})
 }

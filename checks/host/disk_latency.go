@@ -32,9 +32,8 @@ var DiskLatency = &checks.Check{
 const awaitWarn = 0.010
 
 func diskLatency(p *checks.Pass) {
-	t, io, gap := etcdDisk(p)
-	if gap != nil {
-		p.Unknown(t, gap)
+	t, io, ok := judgedDisk(p)
+	if !ok {
 		return
 	}
 	if io.ops < fewOps {

@@ -30,9 +30,8 @@ var DiskSaturated = &checks.Check{
 const queueWarn = 10.0
 
 func diskSaturated(p *checks.Pass) {
-	t, io, gap := etcdDisk(p)
-	if gap != nil {
-		p.Unknown(t, gap)
+	t, io, ok := judgedDisk(p)
+	if !ok {
 		return
 	}
 	s := checks.OK

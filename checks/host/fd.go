@@ -32,13 +32,6 @@ const (
 
 func fd(p *checks.Pass) {
 	loads(p, "files", func(t collectors.Target, s host.Span) {
-		x := s.Last.Files
-		if x.Limit == 0 {
-			p.Nothing(t, "there is no limit of open files")
-			return
-		}
-		used := float64(x.Used) / float64(x.Limit)
-		st, limit := checks.Level(used, filesWarn, filesCritical)
-		p.Judge(t, st, "%d of %d open files (%s)", x.Used, x.Limit, checks.Percent(used)).Saw(host.Loads, "used", checks.Percent(used), checks.Percent(limit), "node-mixin NodeFileDescriptorLimit")
+		used(p, t, "open files", s.Last.Files, filesWarn, filesCritical, "node-mixin NodeFileDescriptorLimit")
 	})
 }

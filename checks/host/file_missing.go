@@ -28,12 +28,8 @@ var FileMissing = &checks.Check{
 }
 
 func fileMissing(p *checks.Pass) {
-	if _, ok := controlPlane(p); !ok {
-		return
-	}
-	fs, gap := checks.One(p, host.Named)
-	if gap != nil {
-		p.Unknown(self(p), gap)
+	fs, ok := namedFiles(p)
+	if !ok {
 		return
 	}
 	for _, r := range host.Components {

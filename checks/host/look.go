@@ -62,6 +62,33 @@ func missedOf(n host.Node, kind string) *collectors.Gap {
 	return nil
 }
 
+// withProcesses is controlPlane of a node whose processes are known.
+func withProcesses(p *checks.Pass) (host.Node, bool) {
+	n, ok := controlPlane(p)
+	if !ok {
+		return n, false
+	}
+	if g := missedOf(n, "processes"); g != nil {
+		p.Unknown(self(p), g)
+		return n, false
+	}
+	return n, true
+}
+
+// namedFiles are the files that the flags of a control plane name; else it says of
+// the check why there is nothing to judge.
+func namedFiles(p *checks.Pass) (host.Files, bool) {
+	if _, ok := controlPlane(p); !ok {
+		return host.Files{}, false
+	}
+	fs, gap := checks.One(p, host.Named)
+	if gap != nil {
+		p.Unknown(self(p), gap)
+		return fs, false
+	}
+	return fs, true
+}
+
 func age(p *checks.Pass, x host.Process) string {
 	if x.Started.IsZero() {
 		return "an unknown time"
@@ -122,6 +149,17 @@ func loads(p *checks.Pass, part string, judge func(collectors.Target, host.Span)
 		return
 	}
 	judge(t, s)
+}
+
+// used judges how much is taken of what the kernel has a limit of.
+func used(p *checks.Pass, t collectors.Target, what string, x *host.Filled, warn, critical float64, source string) {
+	if x.Limit == 0 {
+		p.Nothing(t, "there is no limit of %s", what)
+		return
+	}
+	share := float64(x.Used) / float64(x.Limit)
+	st, limit := checks.Level(share, warn, critical)
+	p.Judge(t, st, "%d of %d %s (%s)", x.Used, x.Limit, what, checks.Percent(share)).Saw(host.Loads, "used", checks.Percent(share), checks.Percent(limit), source)
 }
 
 // shares judges a share of the processors' time in the window.
@@ -277,6 +315,16 @@ func etcdDisk(p *checks.Pass) (collectors.Target, usage, *collectors.Gap) {
 	}
 	u.busiest = busiest(s)
 	return t, u, nil
+}
+
+// judgedDisk is etcdDisk, if that is known; else it says of the check why not.
+func judgedDisk(p *checks.Pass) (collectors.Target, usage, bool) {
+	t, u, gap := etcdDisk(p)
+	if gap != nil {
+		p.Unknown(t, gap)
+		return t, u, false
+	}
+	return t, u, true
 }
 
 // line is the disk as iostat -x shows it.
