@@ -23,12 +23,8 @@ var Profiles = &collectors.Fact[map[string]fit.Profile]{
 	Doc:   "the profiles of each scheduler that was started with a configuration file, as its /configz tells them; asked for only while a pod fits nowhere",
 	Needs: []collectors.Any{pods.Waiting, cluster.Instances, scheduler.Elected.Instances},
 	Targets: func(s *collectors.Snapshot) ([]collectors.Target, error) {
-		w, gap := pods.Waiting.One(s)
-		switch {
-		case gap != nil:
+		if gap := needless(s); gap != nil {
 			return nil, gap
-		case !w.Judgeable():
-			return nil, collectors.Gapf(collectors.OutOfScope, "no pod waits for a node that takes it")
 		}
 		as, gap := scheduler.Elected.Instances.Answers(s)
 		if gap != nil {
@@ -55,6 +51,16 @@ var Profiles = &collectors.Fact[map[string]fit.Profile]{
 		}
 		return p, nil
 	},
+}
+
+// needless says why nothing need be known of how pods are placed; nil if one waits for
+// a node that takes it.
+func needless(s *collectors.Snapshot) *collectors.Gap {
+	w, gap := pods.Waiting.One(s)
+	if gap == nil && !w.Judgeable() {
+		return collectors.Gapf(collectors.OutOfScope, "no pod waits for a node that takes it")
+	}
+	return gap
 }
 
 // known puts the schedulers' profiles together. Those that do not tell leave theirs

@@ -98,12 +98,8 @@ var Seen = &collectors.Fact[World]{
 	Doc:   "nodes, pods, volumes, claims and budgets, as the scheduler looks at them; asked for only while a pod fits nowhere",
 	Needs: []collectors.Any{pods.Waiting, cluster.Clock, Profiles},
 	Targets: func(s *collectors.Snapshot) ([]collectors.Target, error) {
-		w, gap := pods.Waiting.One(s)
-		switch {
-		case gap != nil:
+		if gap := needless(s); gap != nil {
 			return nil, gap
-		case !w.Judgeable():
-			return nil, collectors.Gapf(collectors.OutOfScope, "no pod waits for a node that takes it")
 		}
 		return []collectors.Target{pods.All}, nil
 	},
