@@ -16,28 +16,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
-	"github.com/ktriage/ktriage/checks"
-	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/internal/report/reporttest"
 )
-
-// made is a report of verdicts, each written as "check target status".
-func made(verdicts ...string) *report.Report {
-	var fs []checks.Finding
-	for _, v := range verdicts {
-		w := strings.Fields(v)
-		f := checks.Finding{Check: checks.ID(w[0]), Target: reporttest.Target(w[1]), Summary: v}
-		if err := f.Status.UnmarshalJSON([]byte(`"` + w[2] + `"`)); err != nil {
-			panic(err)
-		}
-		if f.Status == checks.Unknown {
-			f.Gap = collectors.Gapf(collectors.Timeout, "no answer")
-		}
-		fs = append(fs, f)
-	}
-	return report.New(report.Run{Snapshot: &collectors.Snapshot{}, Findings: fs})
-}
 
 func TestNews(t *testing.T) {
 	fsync, latency := "etcd-wal-fsync-slow etcd/cp-1 ", "apiserver-etcd-latency apiserver/cp-1 "
@@ -57,7 +38,7 @@ func TestNews(t *testing.T) {
 		{"gone", []string{fsync + "critical"}, []string{fsync + "ok"}, "", true, 1, 0},
 		{"out of sight", []string{fsync + "critical"}, []string{fsync + "unknown"}, "", true, 0, 1},
 	} {
-		before, now := made(tc.before...), made(tc.now...)
+		before, now := reporttest.Made(tc.before...), reporttest.Made(tc.now...)
 		var got []string
 		for _, n := range Of(now, before) {
 			s := string(n.Kind) + " " + string(n.Check)
@@ -74,7 +55,7 @@ func TestNews(t *testing.T) {
 			t.Errorf("%s: changed %t, gone %v, unseen %v", tc.name, p.Changed(), p.Gone, p.Unseen)
 		}
 	}
-	if n := Of(made(fsync+"warning"), nil); len(n) != 1 || !ForWebhook(made(fsync+"ok"), nil).Changed() {
+	if n := Of(reporttest.Made(fsync+"warning"), nil); len(n) != 1 || !ForWebhook(reporttest.Made(fsync+"ok"), nil).Changed() {
 		t.Errorf("of the first run all is news, got %v", n)
 	}
 }
@@ -193,7 +174,7 @@ func closed(v any) {
 
 func TestOpenReportsKeepsToItsDefinition(t *testing.T) {
 	schema := crd(t)
-	for name, r := range map[string]*report.Report{"sample": reporttest.Sample(), "hostile": reporttest.Hostile(), "empty": made()} {
+	for name, r := range map[string]*report.Report{"sample": reporttest.Sample(), "hostile": reporttest.Hostile(), "empty": reporttest.Made()} {
 		b, err := json.Marshal(ForReports(ReportAPIs[0], r))
 		if err != nil {
 			t.Fatal(err)

@@ -9,27 +9,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/ktriage/ktriage/checks"
-	"github.com/ktriage/ktriage/collectors"
 	"github.com/ktriage/ktriage/internal/report"
 	"github.com/ktriage/ktriage/internal/report/reporttest"
 )
-
-// made is a report of verdicts, each written as "check target status".
-func made(verdicts ...string) *report.Report {
-	var fs []checks.Finding
-	for _, v := range verdicts {
-		w := strings.Fields(v)
-		f := checks.Finding{Check: checks.ID(w[0]), Target: reporttest.Target(w[1]), Summary: v}
-		if err := f.Status.UnmarshalJSON([]byte(`"` + w[2] + `"`)); err != nil {
-			panic(err)
-		}
-		if f.Status == checks.Unknown || f.Status == checks.OutOfScope {
-			f.Gap = collectors.Gapf(collectors.Timeout, "no answer")
-		}
-		fs = append(fs, f)
-	}
-	return report.New(report.Run{Snapshot: &collectors.Snapshot{}, Findings: fs})
-}
 
 // told writes changes as "kind check target", a symptom with its problem.
 func told(c *report.Changes) []string {
@@ -80,7 +62,7 @@ func TestCompare(t *testing.T) {
 			[]string{"new etcd-backend-commit-slow etcd/1"}, checks.Warning, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := Compare(made(tc.from...), made(tc.to...))
+			c := Compare(reporttest.Made(tc.from...), reporttest.Made(tc.to...))
 			if diff := cmp.Diff(tc.want, told(c)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}

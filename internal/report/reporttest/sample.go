@@ -17,6 +17,23 @@ func Target(s string) collectors.Target {
 	return collectors.Target{Component: collectors.Component(c), Name: name, Node: name}
 }
 
+// Made is a report of verdicts, each written as "check target status".
+func Made(verdicts ...string) *report.Report {
+	var fs []checks.Finding
+	for _, v := range verdicts {
+		w := strings.Fields(v)
+		f := checks.Finding{Check: checks.ID(w[0]), Target: Target(w[1]), Summary: v}
+		if err := f.Status.UnmarshalJSON([]byte(`"` + w[2] + `"`)); err != nil {
+			panic(err)
+		}
+		if f.Status == checks.Unknown || f.Status == checks.OutOfScope {
+			f.Gap = collectors.Gapf(collectors.Timeout, "no answer")
+		}
+		fs = append(fs, f)
+	}
+	return report.New(report.Run{Snapshot: &collectors.Snapshot{}, Findings: fs})
+}
+
 // Sample is a report of every kind of trouble. Its findings are made up; what
 // is tried is how they are told.
 func Sample() *report.Report {
